@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * key.c: equality, hash and text of a key. */
+#include "model/key.h"
+
+#include "base/hash.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static uint32_t count_of(const qst__key *key)
+{
+    return key->count < QST_KEY_MAX ? key->count : QST_KEY_MAX;
+}
+
+bool qst__key_equal(const qst__key *a, const qst__key *b)
+{
+    return a->count == b->count && memcmp(a->value, b->value, count_of(a) * sizeof *a->value) == 0;
+}
+
+uint64_t qst__key_hash(const qst__key *key)
+{
+    return qst__hash(key->value, count_of(key) * sizeof *key->value, key->count);
+}
+
+/* NULL where the value has no word of its own. */
+static const char *word_of(const qst_key_field *field, int64_t value)
+{
+    if (field->kind == QST_KEY_FLAG && (value == 0 || value == 1))
+        return value ? "true" : "false";
+    if (field->kind == QST_KEY_ENUM && value >= 0 && value < (int64_t)field->n_tokens)
+        return field->tokens[value];
+    return NULL;
+}
+
+void qst__key_print(const qst__key *key, const qst_op *op, bool ours, qst__str *out)
+{
+    const char *blank = "";
+    for (uint32_t i = 0; i < count_of(key) && i < op->n_key_fields; i++) {
+        const qst_key_field *field = &op->key_fields[i];
+        if (!ours && (field->flags & QST_KEY_OURS))
+            continue;
+        const char *word = word_of(field, key->value[i]);
+        if (word)
+            qst__str_printf(out, "%s%s=%s", blank, field->name, word);
+        else
+            qst__str_printf(out, "%s%s=%" PRId64, blank, field->name, key->value[i]);
+        blank = " ";
+    }
+}

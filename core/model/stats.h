@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stats.h: statistics of samples, and the rules by which samples end and candidates go (behaviour 5.3, 5.5 as the
+ * design states them).
+ */
+#ifndef QST_MODEL_STATS_H
+#define QST_MODEL_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define QST__SAMPLES_MAX 32u
+
+/* The samples of one candidate, in ns, with the sampling round each was taken in. */
+typedef struct qst__samples {
+    uint32_t count;
+    uint32_t stalled; /* pushes since the best improved by 2 % or more */
+    uint64_t best;    /* least of the reliable samples, 0: none */
+    uint64_t ns[QST__SAMPLES_MAX];
+    uint16_t round[QST__SAMPLES_MAX];
+} qst__samples;
+
+#define QST__STALL_GAIN 0.98 /* a new best must be under this times the old one */
+#define QST__STALLS     2u   /* so many pushes without gain: converged */
+
+/* Reliable: all while fewer than three, from three on all but the first. A sample of 0 ns is no measurement and is
+ * ignored, as is one for which there is no room. */
+void     qst__samples_push(qst__samples *samples, uint64_t ns, uint32_t round);
+bool     qst__samples_converged(const qst__samples *samples);
+bool     qst__samples_under(const qst__samples *samples, uint64_t limit, uint32_t times); /* first one included */
+uint64_t qst__samples_min(const qst__samples *samples);
+uint64_t qst__samples_median(const qst__samples *samples); /* of the reliable; mean of the middle two */
+double   qst__samples_spread(const qst__samples *samples); /* (p75 − p25) / median; 0 under three reliable ones */
+
+/* Elimination: of `n` sets of samples, live[i] says which are in. Marks in out[i] those that go: count ≥
+ * min_samples and best over factor × the least best, slowest first, never leaving fewer than two live. Returns how
+ * many go. */
+uint32_t qst__samples_eliminate(const qst__samples *const *samples, const bool *live, uint32_t n, uint32_t min_samples,
+                                double factor, bool *out);
+
+/* Compares two candidates by the ratios a/b of the samples both have of the same round, the first sample of either
+ * left out where three or more remain: `ratio` is their median, `band` the half-width inside which they count as equal:
+ * 95 % confidence of the median, from the spread of the ratios and their number; never under floor, and never over
+ * QST__BAND_MAX unless floor is. pairs: how many ratios were used; 0: the ratio of the medians (0 where one has
+ * none), and the widest band. */
+#define QST__BAND_MAX 0.10 /* beyond a tenth the medians are believed: calling it a tie would cost more */
+typedef struct qst__pairing {
+    double   ratio;
+    double   band;
+    uint32_t pairs;
+} qst__pairing;
+qst__pairing qst__samples_pair(const qst__samples *a, const qst__samples *b, double floor);
+
+/* Median and quantile (0 … 1, nearest rank) of n numbers; sorts in place. */
+double qst__median(double *values, uint32_t n);
+double qst__quantile(double *values, uint32_t n, double q);
+
+#endif
