@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * program.c: each program is built once. An entry is listed before its build starts; who comes second waits for the
+ * entry, not for the list, so different programs are built at the same time. */
+#include "cl/program.h"
+
+#include <string.h>
+
+#define LOG_IN_ERROR 400 /* characters of a build log that an error's text can carry */
+
+enum {
+    STATE_EMPTY, /* nobody builds it: new, or the build failed by a lack of memory and may be tried again */
+    STATE_BUILDING,
+    STATE_BUILT,
+    STATE_FAILED /* for good */
+};
+
+struct qst__program {
+    qst__program *next;
+    uint8_t       digest[32];
+    int           state;
+    qst__cond     changed;
+    cl_program    cl;
+    char         *log;  /* NULL: none */
+    cl_int        code; /* of the failed build */
+};
+
+void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const qst__log *log, cl_context context,
+                        cl_device_id device, qst__cl_counters *counters)
+{
+    memset(programs, 0, sizeof *programs);
+    programs->alloc = alloc;
+    programs->log = log;
+    programs->context = context;
+    programs->device = device;
+    programs->clock = qst__clock_host();
+    programs->counters = counters;
+    qst__lock_init(&programs->lock);
+}
+
+void qst__programs_finish(qst__programs *programs)
+{
+    qst__program *next;
+    for (qst__program *program = programs->first; program; program = next) {
+        next = program->next;
+        if (program->cl)
+            (void)clReleaseProgram(program->cl);
+        qst__cond_finish(&program->changed);
+        qst__free(programs->alloc, program->log);
+        qst__free(programs->alloc, program);
+    }
+    programs->first = NULL;
+    qst__lock_finish(&programs->lock);
+}
+
+/* ---- Building ------------------------------------------------------------------------------------------------- */
+
+static void read_log(const qst__programs *programs, qst__program *program, cl_program cl)
+{
+    size_t bytes = 0;
+    qst__free(programs->alloc, program->log);
+    program->log = NULL;
+    if (clGetProgramBuildInfo(cl, programs->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) != CL_SUCCESS || bytes < 2)
+        return;
+    program->log = qst__zalloc(programs->alloc, bytes + 1);
+    if (program->log &&
+        clGetProgramBuildInfo(cl, programs->device, CL_PROGRAM_BUILD_LOG, bytes, program->log, NULL) != CL_SUCCESS)
+        program->log[0] = '\0';
+}
+
+static cl_program create(const qst__programs *programs, const qst_program *desc, cl_int *code)
+{
+    size_t length = (size_t)desc->length;
+    if (desc->form == QST_PROGRAM_SOURCE) {
+        const char *source = desc->data;
+        return clCreateProgramWithSource(programs->context, 1, &source, &length, code);
+    }
+    const unsigned char *binary = desc->data;
+    return clCreateProgramWithBinary(programs->context, 1, &programs->device, &length, &binary, NULL, code);
+}
+
+static void count_build(const qst__programs *programs, uint32_t form, uint64_t ns)
+{
+    qst__cl_counters *counters = programs->counters;
+    if (!counters)
+        return;
+    atomic_fetch_add_explicit(form == QST_PROGRAM_BINARY ? &counters->binary_loads : &counters->compiles, 1,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&counters->build_ns, ns, memory_order_relaxed);
+}
+
+/* What another attempt may well survive. */
+static bool is_transient(cl_int code)
+{
+    return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES || code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}
+
+/* Without the lock: the entry is this thread's as long as it is BUILDING. Gives the next state. */
+static int build(qst__programs *programs, const qst_program *desc, const char *options, qst__program *program,
+                 uint64_t *ns)
+{
+    cl_int     code;
+    uint64_t   start = qst__now(&programs->clock);
+    cl_program cl = create(programs, desc, &code);
+    if (code == CL_SUCCESS) {
+        code = clBuildProgram(cl, 1, &programs->device, options, NULL, NULL);
+        read_log(programs, program, cl);
+    } else {
+        cl = NULL;
+    }
+    *ns = qst__now(&programs->clock) - start;
+    count_build(programs, desc->form, *ns);
+    program->code = code;
+    if (code == CL_SUCCESS) {
+        program->cl = cl;
+        QST__LOG(programs->log, CL, DEBUG, "program of %llu bytes built in %.1f ms, options %s",
+                 (unsigned long long)desc->length, (double)*ns * 1e-6, options);
+        return STATE_BUILT;
+    }
+    if (cl)
+        (void)clReleaseProgram(cl);
+    QST__LOG(programs->log, CL, INFO, "program of %llu bytes, options %s: %s (%d)\n%s",
+             (unsigned long long)desc->length, options, qst__cl_name(code), (int)code, qst__program_log(program));
+    return is_transient(code) ? STATE_EMPTY : STATE_FAILED;
+}
+
+/* ---- Looking up ----------------------------------------------------------------------------------------------- */
+
+static void digest_of(const qst_program *desc, const char *options, uint8_t digest[32])
+{
+    qst__sha256 sha;
+    uint64_t    head[2] = {desc->form, desc->length};
+    qst__sha256_init(&sha);
+    qst__sha256_update(&sha, head, sizeof head);
+    qst__sha256_update(&sha, desc->data, (size_t)desc->length);
+    qst__sha256_update(&sha, options, strlen(options));
+    qst__sha256_finish(&sha, digest);
+}
+
+/* With the lock held. NULL: no memory. */
+static qst__program *find_or_add(qst__programs *programs, const uint8_t digest[32])
+{
+    for (qst__program *program = programs->first; program; program = program->next)
+        if (memcmp(program->digest, digest, sizeof program->digest) == 0)
+            return program;
+    qst__program *program = qst__zalloc(programs->alloc, sizeof *program);
+    if (!program)
+        return NULL;
+    memcpy(program->digest, digest, sizeof program->digest);
+    qst__cond_init(&program->changed);
+    program->next = programs->first;
+    programs->first = program;
+    return program;
+}
+
+static qst_status build_failed(const qst__program *program, cl_int code, qst_error *err)
+{
+    bool first = err && err->status == QST_OK;
+    if (is_transient(code))
+        return qst__fail_cl(err, code, "program", "the build gives %s (%d)", qst__cl_name(code), (int)code);
+    (void)qst__fail(err, QST_E_BUILD, "program", "%s (%d): %.*s", qst__cl_name(code), (int)code, LOG_IN_ERROR,
+                    qst__program_log(program));
+    if (first)
+        err->cl_code = code;
+    return QST_E_BUILD;
+}
+
+static qst_status check(const qst_program *desc, qst_error *err)
+{
+    if (desc->form != QST_PROGRAM_SOURCE && desc->form != QST_PROGRAM_BINARY)
+        return qst__fail(err, QST_E_INVALID, "program", "form %u is neither source (%d) nor binary (%d)",
+                         (unsigned)desc->form, QST_PROGRAM_SOURCE, QST_PROGRAM_BINARY);
+    if (!desc->data || desc->length == 0 || desc->length > SIZE_MAX)
+        return qst__fail(err, QST_E_INVALID, "program", "%llu bytes%s are no program", (unsigned long long)desc->length,
+                         desc->data ? "" : " at NULL");
+    return QST_OK;
+}
+
+qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
+                             qst_error *err)
+{
+    uint8_t    digest[32];
+    uint64_t   ns = 0;
+    cl_int     code;
+    qst_status status = check(desc, err);
+    *out = NULL;
+    if (build_ns)
+        *build_ns = 0;
+    if (status != QST_OK)
+        return status;
+    char *options = qst__program_options(programs->alloc, desc->options);
+    if (!options)
+        return qst__fail(err, QST_E_NOMEM, "program", "no memory for build options");
+    digest_of(desc, options, digest);
+
+    qst__lock_take(&programs->lock);
+    qst__program *program = find_or_add(programs, digest);
+    while (program && program->state == STATE_BUILDING)
+        qst__cond_wait(&program->changed, &programs->lock);
+    if (program && program->state == STATE_EMPTY) {
+        program->state = STATE_BUILDING;
+        qst__lock_give(&programs->lock);
+        int state = build(programs, desc, options, program, &ns);
+        qst__lock_take(&programs->lock);
+        program->state = state;
+        qst__cond_wake(&program->changed);
+    }
+    code = program ? program->code : CL_SUCCESS;
+    qst__lock_give(&programs->lock);
+
+    if (!program)
+        status = qst__fail(err, QST_E_NOMEM, "program", "no memory for another program");
+    else if (code != CL_SUCCESS)
+        status = build_failed(program, code, err);
+    if (status == QST_OK || status == QST_E_BUILD)
+        *out = program;
+    if (build_ns)
+        *build_ns = ns;
+    qst__free(programs->alloc, options);
+    return status;
+}
+
+cl_program qst__program_cl(const qst__program *program)
+{
+    return program->cl;
+}
+
+const char *qst__program_log(const qst__program *program)
+{
+    return program->log ? program->log : "";
+}

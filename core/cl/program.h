@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * program.h: programs of one device in one cl_context, each built once.
+ *
+ * The key is a SHA-256 of form, data and canonical options (words sorted, single blanks; -D and -I words keep their
+ * own text). A build that failed is remembered with its log and not repeated. Thread-safe: two threads that ask for
+ * the same program build it once.
+ */
+#ifndef QST_CL_PROGRAM_H
+#define QST_CL_PROGRAM_H
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "cl/facts.h"
+
+typedef struct qst__program qst__program;
+
+typedef struct qst__programs {
+    const qst__alloc *alloc;
+    const qst__log   *log;
+    cl_context        context;
+    cl_device_id      device;
+    qst__clock        clock;
+    qst__cl_counters *counters;
+    qst__lock         lock;
+    qst__program     *first;
+} qst__programs;
+
+void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const qst__log *log, cl_context context,
+                        cl_device_id device, qst__cl_counters *counters);
+void qst__programs_finish(qst__programs *programs);
+
+/* Gives the built program, borrowed until finish. build_ns (NULL: not wanted): time of the build by this call, 0 where
+ * it was there or another thread built it. E_BUILD: the error's text has the first lines of the log that fit, and
+ * *out is the failed program, whose log is whole; it has no cl_program. Otherwise *out is NULL on failure. */
+qst_status  qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
+                              qst_error *err);
+cl_program  qst__program_cl(const qst__program *program);
+const char *qst__program_log(const qst__program *program); /* whole build log, "" where there is none */
+
+/* The options as they are built with and looked up by: words sorted, single blanks. -D and -U words of one macro and
+ * all -I words keep their order, because it has a meaning; a blank inside double quotes is no border; "-D X" stays
+ * two words. NULL: "-cl-std=CL1.2". NULL where there is no memory. */
+char *qst__program_options(const qst__alloc *alloc, const char *options);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * status.h: OpenCL's codes as names, and the counters that this layer keeps.
+ */
+#ifndef QST_CL_STATUS_H
+#define QST_CL_STATUS_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include "base/base.h"
+
+#include <CL/cl.h>
+#include <stdatomic.h>
+
+/* "CL_OUT_OF_RESOURCES"; "unknown OpenCL code" */
+const char *qst__cl_name(cl_int code);
+
+/* Relaxed counters of one context; see qst_counters in context.h. */
+typedef struct qst__cl_counters {
+    _Atomic uint64_t kernels;
+    _Atomic uint64_t compiles;
+    _Atomic uint64_t binary_loads;
+    _Atomic uint64_t build_ns;
+} qst__cl_counters;
+
+#endif
