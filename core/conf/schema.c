@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schema.c: the table of keys, and how a path is looked up in it. */
+#include "conf/schema.h"
+
+#include "base/settings.h"
+#include "conf/conf.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A project's file comes with whatever was checked out or unpacked there: it may say how to tune, never what code to
+ * load or where to write. */
+#define EVERYBODY                                                                                                      \
+    (QST__SOURCE(QST__FROM_DEFAULT) | QST__SOURCE(QST__FROM_USER) | QST__SOURCE(QST__FROM_PROJECT) |                   \
+     QST__SOURCE(QST__FROM_FILE) | QST__SOURCE(QST__FROM_ENV) | QST__SOURCE(QST__FROM_API))
+#define NO_PROJECT (EVERYBODY & ~QST__SOURCE(QST__FROM_PROJECT))
+
+#define AT(member) offsetof(qst__settings, member)
+
+static const char *const MODES[] = {
+    [QST__MODE_TUNE] = "tune",
+    [QST__MODE_FALLBACK] = "fallback",
+    [QST__MODE_BACKGROUND] = "background",
+    [QST__MODE_FROZEN] = "frozen",
+    NULL,
+};
+
+static const char *const LEVELS[] = {
+    [QST__LEVEL_MINIMAL] = "minimal",
+    [QST__LEVEL_BALANCED] = "balanced",
+    [QST__LEVEL_EXTENSIVE] = "extensive",
+    [QST__LEVEL_FULL] = "full",
+    NULL,
+};
+
+#define DAY_MS 86400000.0
+
+/* clang-format off */
+const qst__key_row qst__schema[] = {
+    {"device.platform", QST__TYPE_TEXT, NO_PROJECT, AT(device_platform), "", 0, 0, NULL, NULL,
+     "part of the OpenCL platform's name, upper or lower case; empty: any"},
+    {"device.name", QST__TYPE_TEXT, NO_PROJECT, AT(device_name), "", 0, 0, NULL, NULL,
+     "part of the device's name, upper or lower case; empty: any"},
+    {"device.index", QST__TYPE_INT, NO_PROJECT, AT(device_index), "-1", -1, 1023, NULL, NULL,
+     "which of the devices that fit, from 0; -1: the first GPU, else the first device"},
+
+    {"plugins.dirs", QST__TYPE_PATHS, NO_PROJECT, AT(plugin_dirs), "", 0, 0, NULL, "QST_PLUGIN_PATH",
+     "directories with plugins, looked through before the one that belongs to the library"},
+    {"plugins.load", QST__TYPE_LIST, NO_PROJECT, AT(plugin_load), "", 0, 0, NULL, NULL,
+     "plugins to load, by name, * for any run of characters; empty: all"},
+    {"plugins.required", QST__TYPE_LIST, NO_PROJECT, AT(plugin_required), "", 0, 0, NULL, NULL,
+     "plugins without which no context is made"},
+    {"plugin.<name>.<key>", QST__TYPE_ANY, NO_PROJECT, QST__OPEN, "", 0, 0, NULL, NULL,
+     "a setting of the plugin's own"},
+
+    {"tune.mode", QST__TYPE_WORD, EVERYBODY, AT(mode), "tune", 0, 0, MODES, "QST_MODE",
+     "for a key without an answer: tune in the first call, serve the fallback, tune in the background, or never tune"},
+    {"tune.level", QST__TYPE_GRADE, EVERYBODY, AT(level), "balanced", 0, 0, LEVELS, "QST_AUTOTUNE_LEVEL",
+     "how finely keys are told apart and how much is tried, 0 to 3"},
+    {"tune.budget_ms", QST__TYPE_LONG, EVERYBODY, AT(budget_ms), "1000", 0, DAY_MS, NULL, NULL,
+     "milliseconds of verification and samples for a key; 0: no limit"},
+    {"tune.build_budget_ms", QST__TYPE_LONG, EVERYBODY, AT(build_budget_ms), "0", 0, DAY_MS, NULL, NULL,
+     "milliseconds of building programs for a key; 0: no limit"},
+    {"tune.min_samples", QST__TYPE_INT, EVERYBODY, AT(min_samples), "3", 1, 1000, NULL, NULL,
+     "samples of a candidate before it may be dropped as slow"},
+    {"tune.max_samples", QST__TYPE_INT, EVERYBODY, AT(max_samples), "10", 1, 1000, NULL, NULL,
+     "samples of a candidate at most"},
+    {"tune.speed_factor", QST__TYPE_REAL, EVERYBODY, AT(speed_factor), "1.5", 1, 100, NULL, NULL,
+     "a candidate is dropped when its best time is over this times the best of all"},
+    {"tune.short_circuit", QST__TYPE_BOOL, EVERYBODY, AT(short_circuit), "true", 0, 0, NULL, NULL,
+     "stop as soon as a candidate is so near the roof that a search gains nothing"},
+    {"tune.short_circuit_samples", QST__TYPE_INT, EVERYBODY, AT(short_circuit_samples), "2", 1, 1000, NULL, NULL,
+     "samples of a candidate before it may stop the search"},
+    {"tune.verify", QST__TYPE_BOOL, EVERYBODY, AT(verify), "true", 0, 0, NULL, NULL,
+     "check a candidate's results before it is timed"},
+    {"tune.wait", QST__TYPE_BOOL, EVERYBODY, AT(wait), "false", 0, 0, NULL, NULL,
+     "a call whose key another thread is tuning waits for the answer; false: it is served by the fallback"},
+    {"tune.memory_mb", QST__TYPE_LONG, EVERYBODY, AT(memory_mb), "2048", 1, 1048576, NULL, NULL,
+     "MiB of device memory for tuning and workspaces"},
+
+    {"candidates.pin", QST__TYPE_LIST, EVERYBODY, AT(pin), "", 0, 0, NULL, "QST_PIN",
+     "full names of candidates, * for any run of characters: others are not run"},
+    {"candidates.deny", QST__TYPE_LIST, EVERYBODY, AT(deny), "", 0, 0, NULL, "QST_DENY",
+     "full names of candidates, * for any run of characters: these are not run"},
+
+    {"groups.<op>.<group>.priority", QST__TYPE_INT, EVERYBODY, QST__OPEN, "", -128, 127, NULL, NULL,
+     "priority of a group of an operation, instead of the group's own; negative: its members are left out"},
+
+    {"log", QST__TYPE_LOG, EVERYBODY, AT(log), "", 0, 0, NULL, "QST_LOG",
+     "a level (error, warn, info, debug) and areas (context, conf, plug, tune, cl, store, run), separated by commas"},
+};
+/* clang-format on */
+
+const uint32_t qst__schema_rows = sizeof qst__schema / sizeof *qst__schema;
+
+/* ---- Looking up ------------------------------------------------------------------------------------------------- */
+
+/* Does the text follow the pattern to its end, or with `section` to a dot of the pattern? Names in brackets are
+ * tried from long to short. */
+static bool follows(const char *pattern, const char *text, bool section)
+{
+    while (*pattern && *pattern == *text && *pattern != '<') {
+        pattern++;
+        text++;
+    }
+    if (*pattern != '<')
+        return !*text && *pattern == (section ? '.' : '\0');
+
+    bool        many = strncmp(pattern, "<op>", 4) == 0;
+    const char *after = strchr(pattern, '>') + 1;
+    size_t      length =
+        strspn(text, many ? "abcdefghijklmnopqrstuvwxyz0123456789_." : "abcdefghijklmnopqrstuvwxyz0123456789_");
+    for (; length > 0; length--)
+        if (text[0] != '.' && text[length - 1] != '.' && follows(after, text + length, section))
+            return true;
+    return false;
+}
+
+const qst__key_row *qst__schema_find(const char *path)
+{
+    for (uint32_t i = 0; i < qst__schema_rows; i++)
+        if (follows(qst__schema[i].path, path, false))
+            return &qst__schema[i];
+    return NULL;
+}
+
+bool qst__schema_section(const char *path)
+{
+    for (uint32_t i = 0; i < qst__schema_rows; i++)
+        if (follows(qst__schema[i].path, path, true))
+            return true;
+    return false;
+}
+
+const qst__key_row *qst__schema_form(const char *path)
+{
+    size_t length = strcspn(path, ".");
+    for (uint32_t i = 0; i < qst__schema_rows; i++)
+        if (qst__schema[i].offset == QST__OPEN && strcspn(qst__schema[i].path, ".") == length &&
+            strncmp(qst__schema[i].path, path, length) == 0)
+            return &qst__schema[i];
+    return NULL;
+}
+
+/* ---- Near names ------------------------------------------------------------------------------------------------- */
+
+enum { NEAR_MAX = 48 }; /* a longer path is no misspelling of ours */
+
+/* Insertions, removals and changes of a character that make b of a; neither is longer than NEAR_MAX. */
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t row[NEAR_MAX + 1];
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[b_length];
+}
+
+static const char *last_part(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+/* First the name that takes the fewest changes, if these are few for its length; else a key whose last part is the
+ * path's, which is then in the wrong section. */
+bool qst__schema_near(const char *path, char *out, size_t out_size)
+{
+    size_t      length = strlen(path), limit = 1 + length / 6, best = limit + 1, best_length = 0;
+    const char *found = NULL;
+    if (length > NEAR_MAX)
+        return false;
+    for (uint32_t i = 0; i < qst__schema_rows; i++) {
+        const char *name = qst__schema[i].path;
+        size_t      end = strcspn(name, ".<");
+        for (; name[end] != '<'; end += 1 + strcspn(name + end + 1, ".<")) {
+            size_t changes = end <= NEAR_MAX ? distance(path, length, name, end) : best;
+            if (changes < best && end > limit) {
+                best = changes;
+                best_length = end;
+                found = name;
+            }
+            if (!name[end])
+                break;
+        }
+    }
+    for (uint32_t i = 0; i < qst__schema_rows && !found; i++)
+        if (qst__schema[i].offset != QST__OPEN && strcmp(last_part(qst__schema[i].path), last_part(path)) == 0) {
+            found = qst__schema[i].path;
+            best_length = strlen(found);
+        }
+    if (found)
+        (void)snprintf(out, out_size, "%.*s", (int)best_length, found);
+    return found != NULL;
+}
