@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Comparing candidates by pairs of samples that were taken one soon after the other. */
+#include "tune/compare.h"
+
+#include <math.h>
+
+enum { OPPONENTS_MAX = 256 }; /* a candidate is scored against so many others at most */
+
+qst__pairing qst__compare(const qst__samples *a, const qst__samples *b)
+{
+    qst__pairing pairing = qst__samples_pair(a, b, 0);
+
+    pairing.band *= QST__TIE_WIDTH;
+    if (pairing.band < QST__TIE_FLOOR)
+        pairing.band = QST__TIE_FLOOR;
+    return pairing;
+}
+
+static double tie(qst__pairing pairing)
+{
+    return pairing.band <= QST__TIE_QUIET ? QST__TIE_QUIET : QST__TIE_NOISY;
+}
+
+bool qst__compare_tied(qst__pairing pairing)
+{
+    return fabs(pairing.ratio - 1) <= tie(pairing);
+}
+
+bool qst__compare_open(qst__pairing pairing, const qst__samples *a, const qst__samples *b)
+{
+    double off = fabs(pairing.ratio - 1);
+    double within = pairing.band > QST__TIE_DOUBT ? pairing.band : QST__TIE_DOUBT;
+    double least = b->best ? (double)a->best / (double)b->best : 1;
+
+    if (pairing.band <= QST__TIE_FLOOR && (pairing.pairs >= QST__SURE_PAIRS || off <= QST__TIE_FLOOR))
+        return false;
+    return off <= within || fabs(pairing.ratio / least - 1) > QST__BAND_MAX;
+}
+
+double qst__score(qst__series series, const uint32_t *who, uint32_t n, uint32_t at)
+{
+    double   ratios[OPPONENTS_MAX];
+    uint32_t n_ratios = 0;
+
+    for (uint32_t k = 0; k < n && n_ratios < OPPONENTS_MAX; k++)
+        if (k != at)
+            ratios[n_ratios++] =
+                qst__samples_pair(qst__series_at(series, who[at]), qst__series_at(series, who[k]), 0).ratio;
+    return qst__median(ratios, n_ratios);
+}

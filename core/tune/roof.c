@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The roof: which time is so near to what the device can attain that looking further is not worth it. */
+#include "tune/tuner.h"
+
+#include <math.h>
+
+/* The part of a peak that counts as good enough, by level. None at full: every candidate is tried. */
+static const double thresholds[] = {
+    [QST__LEVEL_MINIMAL] = 0.6,
+    [QST__LEVEL_BALANCED] = 0.8,
+    [QST__LEVEL_EXTENSIVE] = 0.95,
+};
+
+/* ns for `amount` at `peak` a second; 0 where that says nothing. isnormal also refuses subnormal peaks. */
+static double bound_ns(double amount, double peak)
+{
+    double ns;
+
+    if (!isnormal(peak) || peak < 0 || !isfinite(amount) || amount <= 0)
+        return 0;
+    ns = amount / peak * 1e9;
+    return isfinite(ns) ? ns : 0;
+}
+
+uint64_t qst__roof(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, uint32_t level)
+{
+    double compute, memory, limit;
+
+    if (level >= sizeof thresholds / sizeof *thresholds)
+        return 0;
+    compute = bound_ns(work->ops, ops_per_s);
+    memory = bound_ns(work->bytes, bytes_per_s);
+    limit = (compute > memory ? compute : memory) / thresholds[level];
+    if (limit <= 0)
+        return 0; /* an overhead alone is no limit */
+    if (isfinite(overhead_ns) && overhead_ns > 0)
+        limit += overhead_ns;
+    return limit < 9.2e18 ? (uint64_t)limit : 0;
+}

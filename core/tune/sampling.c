@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The sampling rounds: who is sampled again, who goes for being slow, and when it is enough. */
+#include "tune/compare.h"
+#include "tune/schedule.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The fastest live candidate, by the pairs that each makes with the others. */
+static uint32_t find_leader(const qst__schedule *s)
+{
+    qst__series series = {.first = s->samples, .stride = sizeof *s->samples};
+    uint32_t    n = 0, leader = QST__NOBODY;
+    double      least = INFINITY;
+
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->live[i])
+            s->queue[n++] = i;
+    for (uint32_t k = 0; k < n; k++) {
+        double score = qst__score(series, s->queue, n, k);
+        if (score < least) {
+            least = score;
+            leader = s->queue[k];
+        }
+    }
+    return leader;
+}
+
+/* All live ones have converged: only who may still be as fast as the leader goes on with it, up to max; then the
+ * nearest of these alone, up to final. Fills allowed[]; false: nobody goes on. */
+static bool allow_contenders(const qst__schedule *s)
+{
+    uint32_t leader = find_leader(s), nearest = QST__NOBODY;
+    double   least = INFINITY;
+    bool     any = false;
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        qst__pairing pairing;
+        if (!s->live[i] || i == leader)
+            continue;
+        pairing = qst__compare(&s->samples[i], &s->samples[leader]);
+        if (!qst__compare_open(pairing, &s->samples[i], &s->samples[leader]))
+            continue;
+        if (s->turns[i] < s->max && s->turns[leader] < s->max) {
+            s->allowed[i] = s->max;
+            any = true;
+        }
+        if (pairing.ratio < least) {
+            least = pairing.ratio;
+            nearest = i;
+        }
+    }
+    if (any) {
+        s->allowed[leader] = s->max;
+    } else if (nearest != QST__NOBODY && s->turns[nearest] < s->final && s->turns[leader] < s->final) {
+        s->allowed[leader] = s->allowed[nearest] = s->final;
+        any = true;
+    }
+    return any;
+}
+
+/* How many turns each live candidate may take as things stand, into allowed[]; false: it is settled. */
+static bool allow(const qst__schedule *s)
+{
+    uint32_t last[2], n_live = qst__schedule_live(s, last);
+    bool     waiting = false;
+
+    memset(s->allowed, 0, s->n * sizeof *s->allowed);
+    if (n_live == 0 || (n_live == 1 && qst__schedule_finding(s, last[0])->samples.count >= s->min))
+        return false;
+    for (uint32_t i = 0; i < s->n; i++) {
+        bool enough = s->turns[i] >= s->max || (s->turns[i] >= s->min && qst__samples_converged(&s->samples[i]));
+        s->allowed[i] = s->live[i] ? s->max : 0;
+        waiting = waiting || (s->live[i] && !enough);
+    }
+    if (waiting || n_live == 1)
+        return waiting;
+    memset(s->allowed, 0, s->n * sizeof *s->allowed);
+    return allow_contenders(s);
+}
+
+static void eliminate(qst__schedule *s)
+{
+    uint64_t best = qst__schedule_best(s);
+
+    if (!qst__samples_eliminate(s->views, s->live, s->n, s->min, s->task->settings->speed_factor, s->leaving))
+        return;
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (!s->leaving[i] || !s->live[i])
+            continue;
+        s->live[i] = false;
+        qst__schedule_finding(s, i)->outcome = QST__OUTCOME_ELIMINATED;
+        qst__finding_why(qst__schedule_finding(s, i), s->verdict->alloc,
+                         "best of %u samples %llu ns, over %g times %llu ns", s->samples[i].count,
+                         (unsigned long long)s->samples[i].best, s->task->settings->speed_factor,
+                         (unsigned long long)best);
+        qst__schedule_commit(s, i);
+    }
+}
+
+/* One sample for each live candidate that has a turn left; every second time backwards. */
+static bool sample_each(qst__schedule *s, bool backwards)
+{
+    uint32_t round = ++s->clock_round;
+    bool     any = false;
+
+    for (uint32_t k = 0; k < s->n; k++) {
+        uint32_t i = backwards ? s->n - 1 - k : k;
+        if (!s->live[i] || s->turns[i] >= s->allowed[i])
+            continue;
+        qst__schedule_sample(s, i, round);
+        any = true;
+    }
+    return any;
+}
+
+void qst__schedule_sampling(qst__schedule *s)
+{
+    bool backwards = false;
+
+    while (!s->roofed && allow(s)) {
+        if (qst__schedule_spent(s)) {
+            s->spent = true;
+            return;
+        }
+        if (!sample_each(s, backwards))
+            return;
+        backwards = !backwards;
+        for (uint32_t i = 0; i < s->n; i++)
+            s->roofed = s->roofed || qst__schedule_confirmed(s, i);
+        if (!s->roofed)
+            eliminate(s);
+    }
+}

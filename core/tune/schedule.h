@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schedule.h: the state of one tuning, and one round of it. Internal to tune/: tuner.c makes it and goes from round
+ * to round; schedule.c contacts, sampling.c samples.
+ *
+ * A round: the candidates that are open (not tried yet, or left with too few samples by a budget) are contacted in
+ * order of their estimate; then the live ones are sampled round robin, forwards and backwards in turn, so that a
+ * clock that drifts one way does not favour a place in the order.
+ *
+ * Budgets. The time of checks and samples counts against one, builds against the other. They are looked at between
+ * candidates and between sampling rounds; what is left of the round is then BUDGET. A budget ends nothing before
+ * something right is there: it makes the fallback the next to be contacted, and where that fails too, the others
+ * follow in spite of it. A resumed tuning contacts at least one candidate besides the reigning one.
+ */
+#ifndef QST_TUNE_SCHEDULE_H
+#define QST_TUNE_SCHEDULE_H
+
+#include "tune/tuner.h"
+
+#define QST__NOBODY (~0u)
+
+typedef struct qst__schedule {
+    const qst__task   *task;
+    qst__verdict      *verdict;
+    const qst__rounds *rounds;
+    uint32_t           n; /* candidates; each array below has so many */
+
+    qst__samples        *samples; /* of this tuning alone: what earlier ones took is not compared with them */
+    const qst__samples **views;   /* views[i] = &samples[i] */
+    bool                *live;
+    bool                *leaving;   /* scratch of the elimination */
+    bool                *contacted; /* in this tuning */
+    uint32_t            *turns;     /* samples asked for, valid or not, since the last contact of anyone */
+    uint32_t            *allowed;   /* so many turns at most, as things stand */
+    uint32_t            *queue;     /* the round's open ones while contacting; then scratch */
+
+    uint32_t reigning;       /* winner of an earlier verdict, contacted before all others; QST__NOBODY */
+    uint32_t n_contacted;    /* without the reigning one */
+    bool     sole;           /* one candidate in all rounds: verified, not timed */
+    bool     roofed;         /* ended by the roof */
+    bool     spent;          /* ended by a budget */
+    bool     fallback_right; /* it was found right in this tuning, whether it could be timed or not */
+
+    uint32_t min, max, final, confirm; /* samples */
+    uint64_t limit_ns;                 /* roof, 0 where it does not end rounds */
+    uint64_t budget_ns, build_budget_ns;
+    uint64_t spent_ns, built_ns;
+    uint32_t clock_round; /* number of the last sampling round; goes on from an earlier verdict's */
+} qst__schedule;
+
+/* Fills schedule->queue with the round's open candidates in order of contact; returns how many there are. */
+uint32_t qst__schedule_open(qst__schedule *schedule, uint32_t round);
+
+/* Contacts the first n of the queue, samples, eliminates; all results are in the verdict's findings. */
+void qst__schedule_run(qst__schedule *schedule, uint32_t n);
+
+/* Shared by its two halves, schedule.c (contact) and sampling.c.
+ *   live       how many are live; the last two of them in `last`
+ *   best       least time that a live candidate has shown in this tuning; 0: none
+ *   spent      is the budget of checks and samples used up?
+ *   confirmed  has it enough samples under the roof?
+ *   sample     one sample; E_TIMEOUT: no valid time, the candidate stays; other failures drop it
+ *   sampling   the rounds after first contact */
+uint32_t   qst__schedule_live(const qst__schedule *schedule, uint32_t last[2]);
+uint64_t   qst__schedule_best(const qst__schedule *schedule);
+bool       qst__schedule_spent(const qst__schedule *schedule);
+bool       qst__schedule_confirmed(const qst__schedule *schedule, uint32_t candidate);
+void       qst__schedule_commit(const qst__schedule *schedule, uint32_t candidate);
+qst_status qst__schedule_sample(qst__schedule *schedule, uint32_t candidate, uint32_t round);
+void       qst__schedule_sampling(qst__schedule *schedule);
+
+static inline qst__finding *qst__schedule_finding(const qst__schedule *schedule, uint32_t candidate)
+{
+    return &schedule->verdict->findings[candidate];
+}
+
+/* Says of the first n of the queue why they were not contacted: roof or budget. */
+void qst__schedule_leave(qst__schedule *schedule, uint32_t n);
+
+#endif

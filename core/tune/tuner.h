@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tuner.h: tunes one key: rounds, first contact, samples, decision. Policy only; no OpenCL, no clock of its own.
+ *
+ * Order of things for a round: each candidate in order of its estimate (unknown ones first, in the order of
+ * registration) is pruned by estimate, prepared, checked, and sampled once; then round robin over the live ones,
+ * forwards and backwards in turn, with elimination and convergence as model/stats.h says, and the end by roof. When all
+ * live ones have converged, only those that may still equal the leader go on with it, up to max_samples, then the
+ * nearest of them alone, up to QST__FINAL_SAMPLES. A round that gave a valid time ends the tuning. A sole candidate (one
+ * in all rounds that may run) is verified, not timed.
+ *
+ * An earlier, partial verdict is gone on with: its findings stay, its winner is contacted first and sampled alongside
+ * those it left out; what it left with fewer than min_samples is sampled again, too. Budgets: schedule.h.
+ */
+#ifndef QST_TUNE_TUNER_H
+#define QST_TUNE_TUNER_H
+
+#include "base/clock.h"
+#include "base/settings.h"
+#include "model/key.h"
+#include "model/rounds.h"
+#include "model/verdict.h"
+#include "tune/rig.h"
+
+/* Numbers that decide and are not configuration. */
+#define QST__SLOW_FACTOR   5.0  /* first contact over this times the best: dropped before it is verified */
+#define QST__PRUNE_FACTOR  8.0  /* an estimate over this times the best measured time: never built */
+#define QST__FINAL_SAMPLES 21u  /* the last two survivors may take so many */
+#define QST__TIE_FLOOR     0.01 /* pair ratios nearer to 1 than this are always ties */
+
+typedef struct qst__task {
+    const qst__alloc    *alloc;
+    const qst__log      *log;
+    const qst__clock    *clock;
+    const qst__set      *set;
+    const qst_device    *device;
+    const qst__key      *key;
+    const void          *problem;   /* normal form, for estimates */
+    uint32_t             class_bit; /* QST_CLASS_… that the problem asks for */
+    const qst__settings *settings;
+    const qst__rig      *rig;
+    uint64_t             limit_ns; /* roof; 0: none */
+    /* Called when a candidate's contact has ended, when it drops out later, and once at the end (candidate ~0). The
+     * verdict is decided as far as it goes, and PARTIAL until the end: stored, it survives our death. NULL: no */
+    void (*commit)(void *user, const qst__verdict *verdict, uint32_t candidate);
+    /* Held around check and sample, not around prepare: one timing per device. NULL: none needed */
+    void (*lease)(void *user, bool take);
+    void *user;
+} qst__task;
+
+/* `verdict`: initialised for the set, or an earlier partial one of the same set. OK: it has a winner (maybe
+ * PARTIAL). E_NOTFOUND: no candidate gave a right result; the findings say why. Others: E_NOMEM, what open failed
+ * with. */
+qst_status qst__tune(const qst__task *task, qst__verdict *verdict, qst_error *err);
+
+/* decide.c: fills verdict->order: the best first. Winner: least median of pair ratios against each other timed one;
+ * within the noise (compare.h) it is a tie, settled by fewer launches, less workspace, name. Where the roof ended the
+ * tuning, only those with most samples under it may win. Then the other right ones by median time, then VERIFIED ones by
+ * estimate. Deterministic in the findings; used by --replay too. */
+void qst__decide(qst__verdict *verdict);
+
+/* roof.c: ns under which a time is good enough (behaviour 6.1); 0: no limit. Peaks ≤ 0 or not finite are not used. */
+uint64_t qst__roof(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, uint32_t level);
+
+#endif
