@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * vary.c: the problems that stand for a problem while it is judged and timed, and how their inputs are filled so
+ * that every sum, in any order, is an exact integer.
+ */
+#include "ops/matmul/internal.h"
+
+#include <math.h>
+
+/* ---- Scalars ------------------------------------------------------------------------------------------------- */
+
+/* −2, −1, 1, 2 stay; all else becomes the 1 of its sign. */
+static double exact_alpha(double alpha)
+{
+    if (fabs(alpha) == 1.0 || fabs(alpha) == 2.0)
+        return alpha;
+    return alpha < 0.0 ? -1.0 : 1.0;
+}
+
+static double exact_beta(double beta)
+{
+    return beta == 0.0 || beta == 1.0 ? beta : -1.0;
+}
+
+static bool is_narrow(uint32_t type)
+{
+    return type == QST_F16 || type == QST_BF16;
+}
+
+/* ---- The second, odd shape ------------------------------------------------------------------------------------- */
+
+enum { M, N, K, BATCH, SIZES = BATCH + QST_MATMUL_BATCHES };
+
+/* At most: several tiles of 128 and more than one block along k, none of them whole. */
+static const int64_t second_cap[SIZES] = {261, 205, 517, 3, 3, 3, 3};
+
+static void sizes_of(const qst_matmul *p, int64_t *size)
+{
+    size[M] = p->m;
+    size[N] = p->n;
+    size[K] = p->k;
+    memcpy(size + BATCH, p->batch, sizeof p->batch);
+}
+
+static double product(const int64_t *size)
+{
+    double work = 1.0;
+    for (int i = 0; i < SIZES; i++)
+        work *= (double)size[i];
+    return work;
+}
+
+static int64_t odd_below(int64_t x)
+{
+    x -= (x & 1) == 0;
+    return x < 3 ? 3 : x;
+}
+
+/* About half of each size, the three made different; then the longest shrinks until the work is small enough. */
+static bool second_sizes(const int64_t *from, int64_t *to)
+{
+    double limit = product(from) / 8.0;
+    for (int i = 0; i < SIZES; i++) {
+        int64_t half = i < BATCH ? odd_below(from[i] / 2 - 2 * i) : from[i];
+        to[i] = from[i] == 1 ? 1 : half < second_cap[i] ? half : second_cap[i];
+    }
+    while (product(to) > limit) {
+        int longest = M;
+        for (int i = N; i < SIZES; i++)
+            if (to[i] > to[longest])
+                longest = i;
+        if (to[longest] <= 3) {
+            int last = SIZES - 1; /* batches of 3 may still become 2 */
+            while (last >= BATCH && to[last] < 3)
+                last--;
+            if (last < BATCH)
+                return false;
+            to[last] = 2;
+        } else {
+            to[longest] = odd_below(to[longest] * 3 / 4);
+        }
+    }
+    return true;
+}
+
+/* Strides for a view of new extents that have the old one's kind: the same order of dimensions, the same smallest
+ * stride (up to 4), dense where it was dense, padded to an odd stride where it was padded, 0 where it was 0. Inputs
+ * may overlap where they did. */
+static void second_strides(const qst__view *old, qst__view *out, bool distinct)
+{
+    int     order[QST__DIMS], count = 0;
+    int64_t dense_old = 1, dense = 1;
+    for (int d = QST__DIMS - 1; d >= 0; d--) {
+        int at;
+        out->stride[d] = 0;
+        if (old->stride[d] == 0 || old->extent[d] == 1)
+            continue;
+        for (at = count++; at > 0 && old->stride[order[at - 1]] > old->stride[d]; at--)
+            order[at] = order[at - 1];
+        order[at] = d;
+    }
+    for (int i = 0; i < count; i++) {
+        int     d = order[i];
+        int64_t stride = old->stride[d];
+        if (i == 0)
+            out->stride[d] = stride <= 4 ? stride : 3;
+        else if (stride > dense_old)
+            out->stride[d] = dense + (dense & 1 ? 2 : 3);
+        else if (stride == dense_old || distinct)
+            out->stride[d] = dense;
+        else
+            out->stride[d] = stride < dense ? stride : dense - 1;
+        if (__builtin_mul_overflow(stride, old->extent[d], &dense_old))
+            dense_old = INT64_MAX;
+        dense = out->stride[d] * out->extent[d];
+    }
+}
+
+static void second_matrix(const qst_matmul *from, qst_matmul *to, uint32_t operand, qst_matrix *x)
+{
+    qst__view old, view;
+    qst__matmul_view(from, operand, &old);
+    qst__matmul_view(to, operand, &view);
+    second_strides(&old, &view, operand == QST__C);
+    memcpy(x->batch, view.stride, sizeof x->batch);
+    x->row = view.stride[QST__DIM_ROW];
+    x->col = view.stride[QST__DIM_COL];
+}
+
+/* Stays in normal form: where the smaller problem would be turned round there is none. */
+static int32_t second(const qst_matmul *p, qst_matmul *out)
+{
+    int64_t  from[SIZES], to[SIZES];
+    uint32_t perm[QST__OPERANDS] = {QST__A, QST__B, QST__C};
+
+    sizes_of(p, from);
+    if (!second_sizes(from, to))
+        return QST_E_UNSUPPORTED;
+    out->m = to[M];
+    out->n = to[N];
+    out->k = to[K];
+    memcpy(out->batch, to + BATCH, sizeof out->batch);
+    second_matrix(p, out, QST__A, &out->a);
+    second_matrix(p, out, QST__B, &out->b);
+    second_matrix(p, out, QST__C, &out->c);
+    if (qst__matmul_check(NULL, out, NULL) != QST_OK || qst__matmul_normalise(NULL, out, perm) != QST_OK ||
+        perm[QST__A] != QST__A)
+        return QST_E_UNSUPPORTED;
+    return QST_OK;
+}
+
+int32_t qst__matmul_vary(void *user, const void *problem, uint32_t which, void *result)
+{
+    const qst_matmul *p = problem;
+    qst_matmul       *out = result;
+    (void)user;
+
+    *out = *p;
+    out->alpha = exact_alpha(p->alpha);
+    out->beta = exact_beta(p->beta);
+    switch (which) {
+    case QST_VARY_EXACT:
+        return QST_OK;
+    case QST_VARY_TIMED: /* a sum that grows leaves the few integers of a narrow type at once: let it alternate */
+        if (is_narrow(p->c.type) && out->beta == 1.0)
+            out->beta = -1.0;
+        return QST_OK;
+    case QST_VARY_SECOND:
+        return second(p, out);
+    case QST_VARY_SECOND_REAL:
+        out->alpha = p->alpha;
+        out->beta = p->beta;
+        return second(p, out);
+    default:
+        return QST_E_UNSUPPORTED;
+    }
+}
+
+uint32_t qst__matmul_repeat(void *user, const void *problem)
+{
+    const qst_matmul *p = problem;
+    (void)user;
+    return p->beta == 0.0 ? QST_REPEAT_SAME : p->beta == 1.0 ? QST_REPEAT_ADDS : QST_REPEAT_ALTERNATES;
+}
+
+/* ---- Inputs ---------------------------------------------------------------------------------------------------- */
+
+#define OLD_RANGE 4  /* integers in the old C */
+#define HEADROOM  64 /* runs that may add to a wide C before it leaves the exact integers */
+
+/* All integers up to this are exact in C's type; for f64 the judge's own 32-bit sums set it. */
+static double exact_limit(uint32_t type)
+{
+    static const double limits[QST_TYPE_END] = {0, 16777216.0, 1073741824.0, 2048.0, 256.0};
+    return limits[type];
+}
+
+/* Terms of a dot product that may be non-zero: all, or, where only one in 2^sparse is, the mean and 8 deviations. */
+static double terms(int64_t k, uint32_t sparse)
+{
+    double mean = (double)k / (double)(UINT64_C(1) << sparse);
+    return sparse == 0 ? mean : mean + 8.0 * sqrt(mean) + 8.0;
+}
+
+/* The widest range, then the least sparse filling, that keeps |alpha| k range² + |beta| |C| below the limit. */
+void qst__matmul_fill(void *user, const void *problem, uint32_t operand, uint32_t real, qst_fill *out)
+{
+    const qst_matmul *p = problem;
+    double            alpha = fabs(exact_alpha(p->alpha));
+    double            beta = fabs(exact_beta(p->beta));
+    double            budget = exact_limit(p->c.type);
+    uint32_t          range = OLD_RANGE, sparse = 0;
+    (void)user;
+
+    memset(out, 0, sizeof *out);
+    if (real) {
+        out->real = 1;
+        return;
+    }
+    if (!is_narrow(p->c.type) && p->beta == 1.0)
+        budget /= HEADROOM;
+    if (qst__matmul_sum_type(p) == QST_F32 && budget > exact_limit(QST_F32))
+        budget = exact_limit(QST_F32);
+    budget -= beta * OLD_RANGE;
+    while (range > 1 && alpha * terms(p->k, 0) * range * range >= budget)
+        range--;
+    while (range == 1 && sparse < 40 && alpha * terms(p->k, sparse) >= budget)
+        sparse++;
+    out->range = operand == QST__C ? OLD_RANGE : range;
+    out->sparse = operand == QST__A ? (sparse + 1) / 2 : operand == QST__B ? sparse / 2 : 0;
+}
