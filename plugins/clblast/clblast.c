@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clblast.c: CLBlast's GEMM as a candidate of matmul. The library is opened when the candidate is about to run for
+ * the first time, from plugin.clblast.library or by its usual name; what its interface cannot say is refused.
+ */
+#include <dlfcn.h>
+#include <quernstone/kit.h>
+#include <quernstone/matmul.h>
+#include <stdio.h>
+
+#define LIBRARY "libclblast.so.1"
+
+/* The part of CLBlast's C interface that is used, so that building needs no CLBlast. Enumerations are ints there. */
+enum { ROW_MAJOR = 101, TRANSPOSE_NO = 111, TRANSPOSE_YES = 112 };
+
+#define GEMM_TYPE(name, real)                                                                                          \
+    typedef int (*name)(int layout, int a_transpose, int b_transpose, size_t m, size_t n, size_t k, real alpha,        \
+                        cl_mem a, size_t a_offset, size_t a_ld, cl_mem b, size_t b_offset, size_t b_ld, real beta,     \
+                        cl_mem c, size_t c_offset, size_t c_ld, cl_command_queue *queue, cl_event *event)
+#define BATCHED_TYPE(name, real)                                                                                       \
+    typedef int (*name)(int layout, int a_transpose, int b_transpose, size_t m, size_t n, size_t k, real alpha,        \
+                        cl_mem a, size_t a_offset, size_t a_ld, size_t a_stride, cl_mem b, size_t b_offset,            \
+                        size_t b_ld, size_t b_stride, real beta, cl_mem c, size_t c_offset, size_t c_ld,               \
+                        size_t c_stride, size_t batches, cl_command_queue *queue, cl_event *event)
+GEMM_TYPE(sgemm_fn, float);
+GEMM_TYPE(dgemm_fn, double);
+BATCHED_TYPE(sgemm_batched_fn, float);
+BATCHED_TYPE(dgemm_batched_fn, double);
+
+/* One a context: what the host gave, and the path. */
+struct plugin {
+    void *(*alloc)(void *host, uint64_t bytes);
+    void (*release)(void *host, void *memory);
+    void       *host;
+    const char *library;
+};
+
+/* One an opened library. */
+struct library {
+    const struct plugin *plugin;
+    sgemm_fn             sgemm;
+    dgemm_fn             dgemm;
+    sgemm_batched_fn     sgemm_batched;
+    dgemm_batched_fn     dgemm_batched;
+};
+
+/* The reason of the last refusal on this thread where it has to carry what the system said. */
+static _Thread_local char reason[256];
+
+/* A matrix in CLBlast's words. `ld` is 0 where there is no way to say it. */
+struct operand {
+    int    transpose;
+    size_t ld;
+};
+
+/* The leading dimension has to cover a line; with a single line its stride means nothing. */
+static size_t leading(int64_t stride, int64_t lines, int64_t width)
+{
+    if (lines == 1)
+        return (size_t)width;
+    return stride >= width ? (size_t)stride : 0;
+}
+
+static struct operand express(const qst_matrix *x, int64_t rows, int64_t cols)
+{
+    struct operand out = {TRANSPOSE_NO, 0};
+    if (x->col == 1 || cols == 1)
+        out.ld = leading(x->row, rows, cols);
+    if (out.ld == 0 && (x->row == 1 || rows == 1)) {
+        out.transpose = TRANSPOSE_YES;
+        out.ld = leading(x->col, cols, rows);
+    }
+    return out;
+}
+
+/* The batch dimension that is in use, or -1; `count` dimensions are. */
+static int batch_dimension(const qst_matmul *p, int *count)
+{
+    int d, found = -1;
+    for (*count = 0, d = 0; d < QST_MATMUL_BATCHES; d++) {
+        if (p->batch[d] == 1)
+            continue;
+        found = d;
+        (*count)++;
+    }
+    return found;
+}
+
+static int one_type(const qst_matmul *p)
+{
+    return p->a.type == p->b.type && p->a.type == p->c.type && (p->a.type == QST_F32 || p->a.type == QST_F64);
+}
+
+static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
+{
+    const qst_matmul    *p = (const qst_matmul *)problem;
+    const struct operand c = express(&p->c, p->m, p->n);
+    int                  dims, d = batch_dimension(p, &dims);
+    (void)user;
+    if (!one_type(p))
+        return qstk_no(why, "A, B and C all f32 or all f64 only");
+    if (p->a.type == QST_F64 && !(device->flags & QST_DEVICE_F64))
+        return qstk_no(why, "the device has no f64 arithmetic");
+    if (p->k == 0)
+        return qstk_no(why, "CLBlast refuses k = 0");
+    if (express(&p->a, p->m, p->k).ld == 0)
+        return qstk_no(why, "CLBlast needs adjacent columns or rows of A and lines that do not overlap");
+    if (express(&p->b, p->k, p->n).ld == 0)
+        return qstk_no(why, "CLBlast needs adjacent columns or rows of B and lines that do not overlap");
+    if (c.ld == 0 || c.transpose != TRANSPOSE_NO)
+        return qstk_no(why, "CLBlast needs adjacent columns of C");
+    if (dims > 1)
+        return qstk_no(why, "CLBlast has one batch dimension; these do not merge into one");
+    if (d >= 0 && (p->a.batch[d] == 0 || p->b.batch[d] == 0 || p->c.batch[d] == 0))
+        return qstk_no(why, "a batch that shares A or B has no form in CLBlast");
+    return QST_OK;
+}
+
+static int resolve(void *handle, const char *name, void *into, size_t size)
+{
+    void *symbol = dlsym(handle, name);
+    memcpy(into, &symbol, size);
+    return symbol != NULL;
+}
+
+static int32_t open_library(void *user, const qst_device *device, void **instance, const char **why)
+{
+    const struct plugin *plugin = (const struct plugin *)user;
+    void                *handle = dlopen(plugin->library, RTLD_NOW | RTLD_LOCAL);
+    struct library      *self;
+    const char          *said;
+    (void)device;
+    if (!handle) {
+        said = dlerror();
+        snprintf(reason, sizeof reason, "%s", said ? said : "the library cannot be opened");
+        return qstk_no(why, reason);
+    }
+    self = (struct library *)plugin->alloc(plugin->host, sizeof *self);
+    if (!self)
+        return QST_E_NOMEM;
+    self->plugin = plugin;
+    if (!resolve(handle, "CLBlastSgemm", &self->sgemm, sizeof self->sgemm) ||
+        !resolve(handle, "CLBlastDgemm", &self->dgemm, sizeof self->dgemm) ||
+        !resolve(handle, "CLBlastSgemmStridedBatched", &self->sgemm_batched, sizeof self->sgemm_batched) ||
+        !resolve(handle, "CLBlastDgemmStridedBatched", &self->dgemm_batched, sizeof self->dgemm_batched)) {
+        plugin->release(plugin->host, self);
+        return qstk_no(why, "the library has not the C functions of CLBlast 1.4 and later");
+    }
+    *instance = self;
+    return QST_OK;
+}
+
+/* Buffers and where the matrices start in them, in elements. */
+struct places {
+    cl_mem buffer[3];
+    size_t start[3];
+};
+
+static int enqueue_one(const struct library *lib, const qst_matmul *p, const struct places *at, cl_command_queue queue,
+                       cl_event *event)
+{
+    const struct operand a = express(&p->a, p->m, p->k), b = express(&p->b, p->k, p->n), c = express(&p->c, p->m, p->n);
+    const size_t         m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
+    if (p->a.type == QST_F64)
+        return lib->dgemm(ROW_MAJOR, a.transpose, b.transpose, m, n, k, p->alpha, at->buffer[0], at->start[0], a.ld,
+                          at->buffer[1], at->start[1], b.ld, p->beta, at->buffer[2], at->start[2], c.ld, &queue, event);
+    return lib->sgemm(ROW_MAJOR, a.transpose, b.transpose, m, n, k, (float)p->alpha, at->buffer[0], at->start[0], a.ld,
+                      at->buffer[1], at->start[1], b.ld, (float)p->beta, at->buffer[2], at->start[2], c.ld, &queue,
+                      event);
+}
+
+static int enqueue_batch(const struct library *lib, const qst_matmul *p, int d, const struct places *at,
+                         cl_command_queue queue, cl_event *event)
+{
+    const struct operand a = express(&p->a, p->m, p->k), b = express(&p->b, p->k, p->n), c = express(&p->c, p->m, p->n);
+    const size_t         m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k, count = (size_t)p->batch[d];
+    const size_t         as = (size_t)p->a.batch[d], bs = (size_t)p->b.batch[d], cs = (size_t)p->c.batch[d];
+    if (p->a.type == QST_F64)
+        return lib->dgemm_batched(ROW_MAJOR, a.transpose, b.transpose, m, n, k, p->alpha, at->buffer[0], at->start[0],
+                                  a.ld, as, at->buffer[1], at->start[1], b.ld, bs, p->beta, at->buffer[2], at->start[2],
+                                  c.ld, cs, count, &queue, event);
+    return lib->sgemm_batched(ROW_MAJOR, a.transpose, b.transpose, m, n, k, (float)p->alpha, at->buffer[0],
+                              at->start[0], a.ld, as, at->buffer[1], at->start[1], b.ld, bs, (float)p->beta,
+                              at->buffer[2], at->start[2], c.ld, cs, count, &queue, event);
+}
+
+/* CLBlast's C functions let no exception out; they return a code. */
+static int32_t enqueue(void *instance, const void *problem, const qst_call *call, const char **why)
+{
+    const struct library *lib = (const struct library *)instance;
+    const qst_matmul     *p = (const qst_matmul *)problem;
+    const size_t          bytes = p->a.type == QST_F64 ? sizeof(double) : sizeof(float);
+    struct places         at;
+    int                   i, code, dims, d = batch_dimension(p, &dims);
+    for (i = 0; i < 3; i++) {
+        at.buffer[i] = (cl_mem)call->operands[i].handle;
+        at.start[i] = (size_t)call->operands[i].offset / bytes;
+    }
+    code = d < 0 ? enqueue_one(lib, p, &at, call->queue, call->done)
+                 : enqueue_batch(lib, p, d, &at, call->queue, call->done);
+    if (code != 0) {
+        snprintf(reason, sizeof reason, "CLBlast returned %d", code);
+        if (why)
+            *why = reason;
+        return QST_E_PLUGIN;
+    }
+    return QST_OK;
+}
+
+/* The library stays loaded: it keeps compiled programs in static objects whose destructors would run at dlclose, and
+ * another context may be using them. */
+static void close_library(void *instance)
+{
+    struct library *self = (struct library *)instance;
+    self->plugin->release(self->plugin->host, self);
+}
+
+static void stop(void *instance)
+{
+    struct plugin *self = (struct plugin *)instance;
+    self->release(self->host, self);
+}
+
+static int32_t start(const qst_host *host, void **instance)
+{
+    struct plugin *self = (struct plugin *)host->alloc(host->self, sizeof *self);
+    const char    *path = host->config(host->self, "library");
+    qst_candidate  gemm = {
+         .size = sizeof gemm,
+         .flags = QST_CANDIDATE_HIDES_EVENTS | QST_CANDIDATE_NO_WAITS,
+         .op = "matmul",
+         .variant = "gemm",
+         .revision = 1,
+         .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
+         .problem_size = sizeof(qst_matmul),
+         .can_run = can_run,
+         .open = open_library,
+         .enqueue = enqueue,
+         .close = close_library,
+    };
+    int32_t status;
+    if (!self)
+        return QST_E_NOMEM;
+    self->alloc = host->alloc;
+    self->release = host->free;
+    self->host = host->self;
+    self->library = path ? path : LIBRARY;
+    gemm.user = self;
+    status = host->add_candidate(host->self, &gemm);
+    if (status == QST_OK)
+        *instance = self;
+    else
+        stop(self);
+    return status;
+}
+
+#ifdef QST_BUILTIN
+#define DESCRIPTOR qst__builtin_clblast
+#else
+#define DESCRIPTOR qst_plugin_v1
+#endif
+
+extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
+const qst_plugin                    DESCRIPTOR = {
+                       .magic = QST_PLUGIN_MAGIC,
+                       .size = sizeof DESCRIPTOR,
+                       .abi_major = QST_ABI_MAJOR,
+                       .abi_minor = QST_ABI_MINOR,
+                       .name = "clblast",
+                       .version = "1.0",
+                       .licence = "MIT",
+                       .start = start,
+                       .stop = stop,
+};
