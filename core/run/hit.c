@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hit.c: the keyed call. A thread's last problem is remembered in a slot of plain data, stamped with the context's
+ * serial and epoch; else a table without locks answers; else the problem is new here.
+ */
+#include "model/field.h"
+#include "run/run.h"
+
+#include <string.h>
+
+#define SLOT_BYTES 512u /* problems up to this size are remembered by the slot */
+
+typedef struct slot {
+    uint64_t     serial;
+    uint64_t     epoch;
+    uint64_t     aligns;
+    qst_set     *set;
+    cl_context   context;
+    cl_device_id device;
+    qst__route  *route;
+    uint32_t     size;
+    char         problem[SLOT_BYTES];
+} slot;
+
+static _Thread_local slot last;
+
+/* log2 of each operand's alignment, 8 bits each: a buffer or sub-buffer starts at a multiple of 2^QST__ALIGN_MAX
+ * bytes at least (OpenCL: CL_DEVICE_MEM_BASE_ADDR_ALIGN is no less than the size of a long16). */
+static uint64_t pack_aligns(const qst_op *op, const qst_mem *operands)
+{
+    uint64_t packed = 0;
+    uint32_t i;
+
+    for (i = 0; i < op->n_operands; i++)
+        packed |= (uint64_t)(uint32_t)__builtin_ctzll(operands[i].offset | (UINT64_C(1) << QST__ALIGN_MAX)) << (8 * i);
+    return packed;
+}
+
+static void set_aligns(const qst_op *op, void *problem, uint64_t aligns)
+{
+    uint32_t i, value;
+
+    for (i = 0; i < op->n_operands; i++)
+        if (op->operands[i].align_offset) {
+            value = (uint32_t)(aligns >> (8 * i)) & 255;
+            memcpy((char *)problem + op->operands[i].align_offset, &value, sizeof value);
+        }
+}
+
+static qst_status look_up(qst_set *set, const qst__queue *q, const void *problem, uint64_t aligns, qst__route **route,
+                          qst_error *err)
+{
+    const qst_op *op = &set->model.op;
+    qst__site    *site;
+    qst__shelf   *shelf;
+    char          copy[QST__PROBLEM_BYTES];
+    qst_status    status = qst__problem_copy(op, problem, copy, err);
+
+    if (status == QST_OK)
+        status = qst__site_of(set->ctx, q->context, q->device, &site, err);
+    if (status == QST_OK)
+        status = qst__shelf_of(site, set, &shelf, err);
+    if (status != QST_OK)
+        return status;
+    set_aligns(op, copy, aligns);
+    return qst__route_of(shelf, copy, route, err);
+}
+
+static void remember(qst_set *set, const qst__queue *q, const void *problem, uint32_t size, uint64_t aligns,
+                     qst__route *route)
+{
+    if (size > SLOT_BYTES || route->loose)
+        return;
+    last.serial = set->ctx->serial;
+    last.epoch = atomic_load_explicit(&set->ctx->epoch, memory_order_acquire);
+    last.aligns = aligns;
+    last.set = set;
+    last.context = q->context;
+    last.device = q->device;
+    last.route = route;
+    last.size = size;
+    memcpy(last.problem, problem, size);
+}
+
+static bool remembered(const qst_set *set, const qst__queue *q, const void *problem, uint32_t size, uint64_t aligns)
+{
+    return last.serial == set->ctx->serial &&
+           last.epoch == atomic_load_explicit(&set->ctx->epoch, memory_order_acquire) && last.set == set &&
+           last.context == q->context && last.device == q->device && last.aligns == aligns && last.size == size &&
+           !memcmp(last.problem, problem, size);
+}
+
+static qst_status check_arguments(const qst_set *set, const void *problem, const qst_mem *operands, cl_uint n_wait,
+                                  const cl_event *wait_list, qst_error *err)
+{
+    const char *missing = !set ? "set" : !problem ? "problem" : !operands ? "operands" : NULL;
+
+    if (missing)
+        return qst__fail(err, QST_E_INVALID, "run", "%s is NULL", missing);
+    if (!n_wait != !wait_list)
+        return qst__fail(err, QST_E_INVALID, set->model.op.name, "wait list of %u events is %s", n_wait,
+                         wait_list ? "not NULL" : "NULL");
+    return QST_OK;
+}
+
+qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem, const qst_mem *operands,
+                       cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err)
+{
+    qst__queue  q;
+    qst__route *route;
+    uint64_t    aligns;
+    uint32_t    size;
+    bool        in_slot;
+    qst_status  status;
+
+    status = check_arguments(set, problem, operands, n_wait, wait_list, err);
+    if (status == QST_OK)
+        status = qst__queue_ask(queue, &q, err);
+    if (status != QST_OK)
+        return status;
+    memcpy(&size, problem, sizeof size);
+    aligns = pack_aligns(&set->model.op, operands);
+    in_slot = remembered(set, &q, problem, size, aligns);
+    if (in_slot) {
+        route = last.route;
+    } else {
+        status = look_up(set, &q, problem, aligns, &route, err);
+        if (status != QST_OK)
+            return status;
+    }
+    status = qst__route_check(route, operands, q.context, err);
+    if (status == QST_OK)
+        status = qst__route_run(route, queue, q.in_order, operands, n_wait, wait_list, event, err);
+    if (!in_slot && status == QST_OK)
+        remember(set, &q, problem, size, aligns, route);
+    if (!in_slot && route->loose)
+        qst__route_destroy(route);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rig.h: the rig on a real device: tune/rig.h over the candidates of one route.
+ */
+#ifndef QST_RUN_RIG_H
+#define QST_RUN_RIG_H
+
+#include "model/field.h"
+#include "run/run.h"
+#include "tune/rig.h"
+
+qst_status qst__rig_create(qst__rig *rig, qst__route *route, qst_error *err);
+/* A zeroed rig is fine. */
+void qst__rig_destroy(qst__rig *rig);
+
+#endif

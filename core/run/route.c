@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * route.c: an exact problem, made ready: checked, brought to normal form, with the bytes each operand needs and the
+ * way to run it.
+ */
+#include "cl/join.h"
+#include "model/anchor.h"
+#include "run/run.h"
+
+#include <string.h>
+
+static uint32_t read_u32(const void *problem, uint32_t offset)
+{
+    uint32_t value;
+
+    memcpy(&value, (const char *)problem + offset, sizeof value);
+    return value;
+}
+
+static uint32_t log2_of(uint32_t power)
+{
+    uint32_t log2 = 0;
+
+    while (power >> (log2 + 1))
+        log2++;
+    return log2;
+}
+
+/* What a call needs to know of each operand of the caller's. */
+static qst_status measure(qst__route *route, qst_error *err)
+{
+    const qst_op *op = &route->shelf->set->model.op;
+    uint32_t      i, bytes[QST_OPERANDS_MAX];
+
+    qst__type_sizes(op, route->given, bytes);
+    route->n_operands = op->n_operands;
+    for (i = 0; i < op->n_operands; i++) {
+        if (!bytes[i])
+            return qst__fail(err, QST_E_INVALID, op->name, "%s: unknown element type", op->operands[i].name);
+        route->shift[i] = log2_of(bytes[i]);
+        route->align[i] = op->operands[i].align_offset ? read_u32(route->given, op->operands[i].align_offset) : 0;
+        if (route->align[i] < route->shift[i])
+            route->align[i] = route->shift[i];
+        if (route->align[i] > QST__ALIGN_MAX)
+            return qst__fail(err, QST_E_INVALID, op->name, "%s: alignment 2^%u is over 2^%u bytes",
+                             op->operands[i].name, route->align[i], QST__ALIGN_MAX);
+        route->span[i] = op->span(op->user, route->given, i);
+    }
+    return QST_OK;
+}
+
+static qst_status normalise(qst__route *route, qst_error *err)
+{
+    const qst_op *op = &route->shelf->set->model.op;
+    int32_t       answer = QST_OK;
+    uint32_t      i;
+
+    for (i = 0; i < QST_OPERANDS_MAX; i++)
+        route->perm[i] = i;
+    memcpy(route->normal, route->given, op->problem_size);
+    if (op->normalise)
+        answer = op->normalise(op->user, route->normal, route->perm);
+    for (i = 0; i < op->n_operands; i++)
+        if (route->perm[i] >= op->n_operands)
+            return qst__fail(err, QST_E_PLUGIN, op->name, "normalise puts operand %u at %u", i, route->perm[i]);
+    switch (answer) {
+    case QST_OK:
+        route->kind = QST__ROUTE_TUNED;
+        return QST_OK;
+    case QST_NOTHING:
+        route->kind = QST__ROUTE_NOTHING;
+        return QST_OK;
+    case QST_TRIVIAL:
+        route->kind = QST__ROUTE_TRIVIAL;
+        return QST_OK;
+    default:
+        return qst__fail(err, answer < 0 ? answer : QST_E_PLUGIN, op->name, "normalise: %s", qst_status_text(answer));
+    }
+}
+
+void qst__key_of(const qst__shelf *shelf, const void *normal, qst__key *key)
+{
+    const qst_op *op = &shelf->set->model.op;
+    qst_anchor    anchor = qst__anchor_at((uint32_t)shelf->site->ctx->settings->level);
+
+    memset(key, 0, sizeof *key);
+    key->count = op->n_key_fields;
+    op->key(op->user, normal, &anchor, key->value);
+}
+
+static qst_status make(qst__shelf *shelf, const void *problem, qst__route **out, qst_error *err)
+{
+    const qst_op     *op = &shelf->set->model.op;
+    const qst__alloc *alloc = &shelf->site->ctx->alloc;
+    qst__route       *route = qst__zalloc(alloc, sizeof *route);
+    qst__way         *way = NULL;
+    qst__key          key;
+    qst_status        status;
+
+    if (!route)
+        return qst__fail(err, QST_E_NOMEM, op->name, "no memory for a problem");
+    route->shelf = shelf;
+    route->given = qst__memdup(alloc, problem, op->problem_size);
+    route->normal = qst__memdup(alloc, problem, op->problem_size);
+    status = route->given && route->normal ? QST_OK : qst__fail(err, QST_E_NOMEM, op->name, "no memory for a problem");
+    if (status == QST_OK)
+        status = op->check(op->user, route->given, err);
+    if (status == QST_OK)
+        status = measure(route, err);
+    if (status == QST_OK)
+        status = normalise(route, err);
+    if (status == QST_OK && route->kind == QST__ROUTE_TRIVIAL) {
+        status = qst__way_trivial(&way, shelf, route->normal, err);
+        route->ways = way;
+        atomic_store(&route->way, way);
+    }
+    if (status == QST_OK && route->kind == QST__ROUTE_TUNED) {
+        qst__key_of(shelf, route->normal, &key);
+        status = qst__entry_of(shelf, &key, &route->entry, err);
+    }
+    if (status == QST_OK) {
+        *out = route;
+        route = NULL;
+    }
+    qst__route_destroy(route);
+    return status;
+}
+
+void qst__route_destroy(qst__route *route)
+{
+    qst_context *ctx;
+    qst__way    *way, *next;
+
+    if (!route)
+        return;
+    ctx = route->shelf->site->ctx;
+    for (way = route->ways; way; way = next) {
+        next = way->next;
+        atomic_fetch_add(&ctx->n_candidate, qst__way_runs(way));
+        qst__way_destroy(way, &ctx->alloc);
+    }
+    qst__free(&ctx->alloc, route->given);
+    qst__free(&ctx->alloc, route->normal);
+    qst__free(&ctx->alloc, route);
+}
+
+qst_status qst__route_of(qst__shelf *shelf, const void *problem, qst__route **out, qst_error *err)
+{
+    size_t      bytes = shelf->set->model.op.problem_size;
+    uint64_t    hash = qst__hash(problem, bytes, 0);
+    qst__route *route = qst__table_get(&shelf->routes, problem, bytes, hash);
+    qst__route *there;
+    qst_status  status;
+
+    if (route) {
+        *out = route;
+        return QST_OK;
+    }
+    status = make(shelf, problem, &route, err);
+    if (status != QST_OK)
+        return status;
+    there = qst__table_add(&shelf->routes, problem, bytes, hash, route);
+    if (!there)
+        route->loose = true; /* the table is full: this one lives as long as its call or plan */
+    else if (there != route)
+        qst__route_destroy(route);
+    *out = there ? there : route;
+    return QST_OK;
+}
+
+static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, cl_context context, qst_error *err)
+{
+    const qst_op *op = &route->shelf->set->model.op;
+    const char   *name = op->operands[i].name;
+    size_t        size = 0;
+    cl_context    theirs = NULL;
+    cl_int        code;
+
+    if (mem->kind != QST_MEM_BUFFER)
+        return qst__fail(err, QST_E_INVALID, op->name, "%s: unknown kind of memory %u", name, mem->kind);
+    if (!mem->handle)
+        return qst__fail(err, QST_E_INVALID, op->name, "%s is NULL", name);
+    if (mem->offset & ((UINT64_C(1) << route->align[i]) - 1))
+        return qst__fail(err, QST_E_INVALID, op->name, "%s: offset %llu is no multiple of %llu bytes", name,
+                         (unsigned long long)mem->offset, 1ull << route->align[i]);
+    code = clGetMemObjectInfo(mem->handle, CL_MEM_SIZE, sizeof size, &size, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetMemObjectInfo(mem->handle, CL_MEM_CONTEXT, sizeof(cl_context), &theirs, NULL);
+    if (code != CL_SUCCESS)
+        return qst__fail(err, QST_E_INVALID, op->name, "%s: %s", name, qst__cl_name(code));
+    if (theirs != context)
+        return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer and the queue are of different contexts", name);
+    return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer has %llu bytes, the problem needs %llu from %llu on",
+                     name, (unsigned long long)size, (unsigned long long)route->span[i],
+                     (unsigned long long)mem->offset);
+}
+
+qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, qst_error *err)
+{
+    uint32_t i;
+
+    for (i = 0; i < route->n_operands; i++) {
+        const qst_mem *mem = &operands[i];
+        size_t         size = 0;
+        cl_context     theirs = NULL;
+
+        if (!route->span[i])
+            continue;
+        if (mem->kind != QST_MEM_BUFFER || !mem->handle || (mem->offset & ((UINT64_C(1) << route->align[i]) - 1)) ||
+            clGetMemObjectInfo(mem->handle, CL_MEM_SIZE, sizeof size, &size, NULL) != CL_SUCCESS ||
+            clGetMemObjectInfo(mem->handle, CL_MEM_CONTEXT, sizeof(cl_context), &theirs, NULL) != CL_SUCCESS ||
+            theirs != context || mem->offset > size || size - mem->offset < route->span[i])
+            return bad(route, i, mem, context, err);
+    }
+    return QST_OK;
+}
+
+/* Did the caller's own objects make the enqueue fail? Then no candidate is to blame. */
+static bool callers_fault(const qst_error *err)
+{
+    return err->cl_code == CL_INVALID_EVENT_WAIT_LIST || err->cl_code == CL_INVALID_COMMAND_QUEUE ||
+           err->cl_code == CL_INVALID_CONTEXT;
+}
+
+static bool last_resort(const qst__route *route, const qst__way *way)
+{
+    return route->kind == QST__ROUTE_TRIVIAL || way->candidate == route->shelf->set->model.fallback;
+}
+
+/* Off the hit path: finds ways until one is enqueued. */
+static qst_status run_slowly(qst__route *route, qst__way *way, cl_command_queue queue, bool in_order,
+                             const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
+                             qst_error *failed, qst_error *err)
+{
+    qst_status status = failed->status;
+    uint32_t   tries = route->shelf->set->model.n_candidates + 1;
+    bool       keep;
+
+    for (;; tries--) {
+        if (way) {
+            if (callers_fault(failed))
+                return qst__fail(err, QST_E_INVALID, "run", "%s", failed->text);
+            if (last_resort(route, way) || !tries)
+                return qst__fail(err, failed->status, failed->source, "%s", failed->text);
+            qst__demote(route, way, failed);
+        }
+        status = qst__resolve(route, &way, &keep, err);
+        if (status != QST_OK)
+            return status;
+        if (keep)
+            atomic_store_explicit(&route->way, way, memory_order_release);
+        qst__error_clear(failed);
+        status = qst__way_enqueue(way, route->shelf->site, queue, in_order, operands, n_wait, wait_list, event, NULL,
+                                  failed);
+        if (status == QST_OK)
+            return QST_OK;
+    }
+}
+
+qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_order, const qst_mem *operands,
+                          cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err)
+{
+    qst__way *way = atomic_load_explicit(&route->way, memory_order_acquire);
+    qst_mem   normal[QST_OPERANDS_MAX];
+    qst_error failed;
+    uint32_t  i;
+
+    if (route->kind == QST__ROUTE_NOTHING)
+        return qst__join_nothing(queue, n_wait, wait_list, event, err);
+    for (i = 0; i < route->n_operands; i++)
+        normal[i] = operands[route->perm[i]];
+    failed.status = QST_OK;
+    failed.cl_code = 0;
+    failed.source[0] = failed.text[0] = '\0';
+    if (way && qst__way_enqueue(way, route->shelf->site, queue, in_order, normal, n_wait, wait_list, event, NULL,
+                                &failed) == QST_OK)
+        return QST_OK;
+    return run_slowly(route, way, queue, in_order, normal, n_wait, wait_list, event, &failed, err);
+}

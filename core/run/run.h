@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run.h: the structures of run/, where the layers meet. Who owns whom:
+ *
+ *   context ─┬─ conf, log, plugins, store
+ *            ├─ sets            one per operation; immutable once frozen
+ *            └─ sites           one per (cl_context, device): facts, programs, arena, timing lease
+ *                 └─ shelves    one per set: what is known here
+ *                      ├─ entries   by key: claim, verdict
+ *                      └─ routes    by exact problem: normal form, spans, entry, and the way to run it
+ *                           └─ ways  a candidate bound to the problem: kernels with constants set, or a vendor call
+ *
+ * Entries, routes and ways are added while the context lives and freed with their site, so that a pointer read
+ * without a lock stays good; what changes in them changes by one atomic.
+ */
+#ifndef QST_RUN_RUN_H
+#define QST_RUN_RUN_H
+
+#include "base/base.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/settings.h"
+#include "cl/launch.h"
+#include "conf/conf.h"
+#include "model/key.h"
+#include "model/set.h"
+#include "model/verdict.h"
+#include "plug/registry.h"
+#include "tune/claim.h"
+#include "tune/table.h"
+
+#include <quernstone/op.h>
+#include <quernstone/store.h>
+#include <stdatomic.h>
+
+#define QST__SETS_MAX      64u    /* operations in a context */
+#define QST__ROUTES_MAX    65536u /* exact problems remembered on a shelf; more are prepared anew at each call */
+#define QST__PROBLEM_BYTES 1024u  /* bytes of a problem struct, at most: copies of one stand on the stack */
+#define QST__ALIGN_MAX     7u     /* log2 of the largest alignment that is told apart, in bytes */
+#define QST__JUDGE_SEED    0x9e3779b9u
+#define QST__JUDGE_RULES   1u /* revision of run/verify; stored with verdicts */
+#define QST__RULER_RULES   1u /* revision of run/rig's timing */
+
+typedef struct qst__site  qst__site;
+typedef struct qst__shelf qst__shelf;
+typedef struct qst__entry qst__entry;
+typedef struct qst__route qst__route;
+typedef struct qst__way   qst__way;
+typedef struct qst__lane  qst__lane;
+
+struct qst_set {
+    qst_context *ctx;
+    qst__set     model;
+    uint32_t     index; /* in ctx->sets */
+    qst__lock    lock;  /* adding against freezing */
+    _Atomic bool frozen;
+};
+
+struct qst_context {
+    qst__alloc           alloc;
+    qst__log             log;
+    qst__clock           clock;
+    qst__conf           *conf;
+    const qst__settings *settings;
+    qst__plugins         plugins;
+    qst_store            store;
+    uint64_t             serial; /* stamps thread-local slots; differs from that of every other context ever made */
+    _Atomic uint64_t     epoch;  /* raised by forget: stamps older than it are void */
+    qst__lock            lock;   /* adding sets and sites */
+    qst_set             *sets[QST__SETS_MAX];
+    _Atomic uint32_t     n_sets;
+    _Atomic(qst__site *) sites; /* a list; a site is linked in at its head, unlinked by forget only */
+    qst__site           *husks; /* what forget leaves of sites, for look-ups that stand on them; under the lock */
+    qst__cl_counters     cl_counters;
+    _Atomic uint64_t     n_candidate; /* executions inside tunings, and of ways already freed */
+    _Atomic uint64_t     n_verify;
+    _Atomic uint64_t     n_tuned;
+    _Atomic uint64_t     verify_ns, sample_ns, late_build_ns;
+};
+
+struct qst__site {
+    _Atomic(qst__site *)  next; /* kept when the site is forgotten: look-ups take no lock */
+    qst__site            *husk; /* the next among those forgotten */
+    qst_context          *ctx;
+    cl_context            context; /* retained */
+    cl_device_id          device;
+    qst__facts            facts;
+    qst__programs         programs;
+    qst__arena            arena;
+    qst__lock             lease; /* held while a candidate is timed here */
+    qst__lock             lock;  /* shelves, queues, vendor instances, lists of ways */
+    cl_command_queue      bench; /* in order, profiling where there is; made by the first tuning, under the lease */
+    bool                  bench_profiling;
+    qst__lane            *lanes; /* private queues of vendor.c; under the lock */
+    _Atomic(qst__shelf *) shelves[QST__SETS_MAX];
+};
+
+/* A vendor candidate's library on a device. */
+typedef struct qst__vendor {
+    int   state; /* 0 not tried, 1 open, −1 refused */
+    void *instance;
+    char  why[160];
+} qst__vendor;
+
+struct qst__shelf {
+    qst__site       *site;
+    qst_set         *set;
+    qst__table       entries;
+    qst__table       routes;
+    qst__vendor     *vendors;  /* per candidate; under site->lock */
+    _Atomic uint8_t *verified; /* per candidate: gave a right result on this device */
+};
+
+/* What is known of a key here. */
+struct qst__entry {
+    qst__shelf             *shelf;
+    qst__key                key;
+    char                   *text; /* whole key text */
+    qst__claim              claim;
+    _Atomic(qst__verdict *) verdict; /* published when READY or PARTIAL; old ones stay in `old` */
+    QST__VEC(qst__verdict *) old;    /* under site->lock */
+    _Atomic uint8_t *failed;         /* per candidate: failed on a hit, demoted */
+    const char      *source;         /* where the verdict came from: "tuned here", the store's name */
+};
+
+enum { QST__ROUTE_TUNED, QST__ROUTE_NOTHING, QST__ROUTE_TRIVIAL };
+
+struct qst__route {
+    qst__shelf         *shelf;
+    qst__entry         *entry; /* NULL unless TUNED */
+    uint32_t            kind;
+    uint32_t            n_operands;
+    uint64_t            span[QST_OPERANDS_MAX];  /* of the caller's operands */
+    uint32_t            shift[QST_OPERANDS_MAX]; /* log2 of the element's bytes */
+    uint32_t            align[QST_OPERANDS_MAX]; /* log2 bytes; what the problem promises */
+    uint32_t            perm[QST_OPERANDS_MAX];  /* normal operand i is the caller's perm[i] */
+    void               *given;                   /* the problem as checked, with alignments */
+    void               *normal;                  /* its normal form */
+    _Atomic(qst__way *) way;                     /* what a hit runs; NULL: ask the entry */
+    qst__way           *ways;                    /* all ever made for it, newest first; under site->lock */
+    bool                loose;                   /* not in the table: freed by who made it */
+};
+
+/* A candidate bound to an exact problem. */
+struct qst__way {
+    qst__way            *next;
+    const qst_candidate *desc;
+    const char          *name;
+    uint32_t             candidate; /* index in the set; ~0: the trivial candidate */
+    qst__runner         *runner;    /* launches as data; NULL: a vendor's */
+    void                *instance;
+    const void          *problem; /* the normal form; the route's */
+    _Atomic uint64_t     calls;   /* vendor calls */
+    uint64_t             build_ns;
+};
+
+/* ---- sets.c --------------------------------------------------------------------------------------------------- */
+
+qst_status qst__set_create(qst_context *ctx, const qst_op *op, qst_set **set, qst_error *err);
+void       qst__set_destroy(qst_set *set);
+/* NULL where there is none. */
+qst_set *qst__set_named(qst_context *ctx, const char *name);
+/* Freezes at first use. */
+void qst__set_use(qst_set *set);
+
+/* ---- site.c --------------------------------------------------------------------------------------------------- */
+
+/* The site of a cl_context and device, made at first use. */
+qst_status qst__site_of(qst_context *ctx, cl_context context, cl_device_id device, qst__site **site, qst_error *err);
+void       qst__site_destroy(qst__site *site);
+/* Releases all that the site holds; its memory and its place in the list stay. */
+void qst__site_empty(qst__site *site);
+/* Freezes the set at first use. */
+qst_status qst__shelf_of(qst__site *site, qst_set *set, qst__shelf **shelf, qst_error *err);
+/* The entry of a key, made (and filled from the store) at first use. */
+qst_status qst__entry_of(qst__shelf *shelf, const qst__key *key, qst__entry **entry, qst_error *err);
+
+/* Queue facts that every call needs. */
+typedef struct qst__queue {
+    cl_context   context;
+    cl_device_id device;
+    bool         in_order;
+} qst__queue;
+qst_status qst__queue_ask(cl_command_queue queue, qst__queue *out, qst_error *err);
+
+/* ---- route.c -------------------------------------------------------------------------------------------------- */
+
+/* The problem with alignments set (a copy of problem_size bytes), checked, to its route. */
+qst_status qst__route_of(qst__shelf *shelf, const void *problem, qst__route **route, qst_error *err);
+void       qst__route_destroy(qst__route *route);
+/* Are the operands good for the route? Names operand and numbers. */
+qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, qst_error *err);
+/* Runs the route: the way at hand, or resolves one. operands: the caller's. */
+qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_order, const qst_mem *operands,
+                          cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err);
+
+/* The key of a problem in normal form at the configured level. */
+void qst__key_of(const qst__shelf *shelf, const void *normal, qst__key *key);
+
+/* ---- miss.c --------------------------------------------------------------------------------------------------- */
+
+/* Finds a way: verdict, store, tuning or the safe candidate, as the policy says. *keep: the route may keep it. */
+qst_status qst__resolve(qst__route *route, qst__way **way, bool *keep, qst_error *err);
+/* After a way failed on a hit: logs, demotes its candidate. */
+void qst__demote(qst__route *route, const qst__way *way, const qst_error *err);
+
+/* ---- way.c ---------------------------------------------------------------------------------------------------- */
+
+/* Binds a candidate to a problem in normal form: can_run, steps, limits, programs, kernels; or opens the vendor's
+ * library. The problem's memory must outlive the way. `key` is what program() gets. */
+qst_status qst__way_create(qst__way **way, qst__shelf *shelf, uint32_t candidate, const qst__key *key,
+                           const void *problem, qst_error *err);
+/* The operation's trivial candidate. */
+qst_status qst__way_trivial(qst__way **way, qst__shelf *shelf, const void *problem, qst_error *err);
+/* Binds a judge's phase. */
+qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *problem, uint32_t phase, uint64_t seed,
+                          qst_error *err);
+void       qst__way_destroy(qst__way *way, const qst__alloc *alloc);
+/* Enqueues one execution; operands of the normal form. first: event of the first kernel, for timing. */
+qst_status qst__way_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
+                            const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
+                            cl_event *first, qst_error *err);
+uint32_t   qst__way_launches(const qst__way *way);
+uint64_t   qst__way_workspace(const qst__way *way);
+uint64_t   qst__way_runs(const qst__way *way);
+
+/* The element sizes of a problem's operands. */
+void qst__type_sizes(const qst_op *op, const void *problem, uint32_t bytes[QST_OPERANDS_MAX]);
+
+/* ---- vendor.c ------------------------------------------------------------------------------------------------- */
+
+qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
+                               const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
+                               qst_error *err);
+void       qst__lanes_destroy(qst__site *site);
+
+/* ---- answers.c ------------------------------------------------------------------------------------------------ */
+
+/* Fills a new entry from the store, where it knows the key on this target with the same checksum. */
+void qst__recall(qst__entry *entry);
+/* Keeps a verdict in the store; a failure is one log line. */
+void qst__remember(qst__entry *entry, const qst__verdict *verdict);
+/* Makes a verdict the entry's; takes over the memory. false: no memory, nothing changed. */
+bool qst__publish(qst__entry *entry, qst__verdict *verdict, const char *source);
+
+/* ---- core.c --------------------------------------------------------------------------------------------------- */
+
+/* Kernels that belong to no operation. */
+enum { QST__CORE_FILL, QST__CORE_DIGEST, QST__CORE_GUARD, QST__CORE_DIFFER, QST__CORE_COUNT };
+
+/* Binds a core kernel to operand 0 of a single buffer: `type` of its elements, `count` of them from its offset, and four
+ * more numbers whose meaning is the kernel's. */
+qst_status qst__core_bind(qst__runner **runner, qst__shelf *shelf, uint32_t which, uint32_t type, uint64_t count,
+                          const uint32_t numbers[4], qst_error *err);
+
+/* ---- host.c --------------------------------------------------------------------------------------------------- */
+
+/* Starts every READY plugin of the list, each as a transaction. */
+qst_status qst__host_start(qst_context *ctx, qst_error *err);
+void       qst__host_stop(qst_context *ctx);
+
+/* ---- builtin.c ------------------------------------------------------------------------------------------------ */
+
+/* Registers built-in operations and plugins: the composition root. */
+qst_status qst__builtin(qst_context *ctx, qst_error *err);
+
+#endif

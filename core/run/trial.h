@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trial.h: one problem with operands of our own, on which candidates are run and judged.
+ *
+ * Every operand has guard bands before and after it, and starts at just the alignment that the problem promises and no
+ * better. All bits of a buffer are ones (NaN in every float type, −1 as a word) before its span is filled, so that
+ * reading outside shows in the result and writing outside shows afterwards. Inputs come from a counter hash on the
+ * device: small integers for which every class is exact, or reals. An operand that the operation writes and may read
+ * keeps its first content in `before`.
+ */
+#ifndef QST_RUN_TRIAL_H
+#define QST_RUN_TRIAL_H
+
+#include "run/run.h"
+
+#define QST__GUARD 4096u /* bytes of a guard band */
+
+typedef struct qst__trial {
+    qst__shelf      *shelf;
+    cl_command_queue queue;                       /* in order */
+    char             problem[QST__PROBLEM_BYTES]; /* normal form */
+    qst__key         key;
+    bool             real;
+    bool             ready;
+    uint32_t         repeat; /* QST_REPEAT_… */
+    uint32_t         n;
+    bool             written[QST_OPERANDS_MAX];
+    uint64_t         span[QST_OPERANDS_MAX];
+    uint64_t         bytes[QST_OPERANDS_MAX]; /* of the whole buffer, a multiple of 4 */
+    cl_mem           mem[QST_OPERANDS_MAX];
+    cl_mem           before[QST_OPERANDS_MAX];   /* NULL where the problem does not read what it writes */
+    cl_mem           expected[QST_OPERANDS_MAX]; /* with a judge: `before` with its elements erased; without: the
+                                                    fallback's result */
+    qst_mem          operand[QST_OPERANDS_MAX];
+    cl_mem           finding;
+    qst__runner     *phase[QST_JUDGE_BOUND + 1];                             /* by QST_JUDGE_…, bound at first use */
+    qst__runner     *digesters[QST_OPERANDS_MAX], *guards[QST_OPERANDS_MAX]; /* of written operands */
+    bool             known; /* digest below is that of a verified result */
+    uint32_t         digest, digest_before;
+} qst__trial;
+
+/* Makes and fills the operands. `real`: reals, badly scaled where the judge can. */
+qst_status qst__trial_init(qst__trial *trial, qst__shelf *shelf, const void *problem, bool real, cl_command_queue queue,
+                           qst_error *err);
+void       qst__trial_finish(qst__trial *trial);
+
+/* Written operands as they were at first: ones, or `before`. Enqueued, not finished. */
+qst_status qst__trial_reset(qst__trial *trial, qst_error *err);
+
+/* Runs a way once on the operands and finishes; the times are ns by the host and, where the kernels' events say it, by
+ * the device (else 0). */
+qst_status qst__trial_run(qst__trial *trial, qst__way *way, uint64_t *host_ns, uint64_t *device_ns, qst_error *err);
+
+/* One execution of a core or judge kernel on these operands; counted as verification. */
+qst_status qst__trial_launch(qst__trial *trial, qst__runner *runner, const qst_mem *operands, const cl_mem *before,
+                             qst_error *err);
+
+/* After a run on integers: is the whole result the exact one, and nothing else touched? E_VERIFY names the first wrong
+ * place. `fallback`: for operations without a judge, the way that gives the expected result. */
+qst_status qst__trial_judge(qst__trial *trial, qst__way *fallback, qst_error *err);
+
+/* After a run on reals: is it within the class's bound? OK where the operation has no judge. */
+qst_status qst__trial_bound(qst__trial *trial, qst_error *err);
+
+/* Runs the phases that judge this kind of trial once, whatever stands in the result, and finishes. */
+qst_status qst__trial_rehearse(qst__trial *trial, qst_error *err);
+
+/* After `repeats` runs since a reset: has the result the digest that it must have? */
+qst_status qst__trial_digest(qst__trial *trial, uint32_t repeats, qst_error *err);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * way.c: binds a candidate, the trivial candidate or a judge's phase to an exact problem, and runs what was bound.
+ */
+#include "run/run.h"
+
+#include <string.h>
+
+#define PROGRAMS_MAX 32u /* program indices of a candidate */
+
+/* Whose launches are bound: what gives programs for indices. */
+typedef struct binder {
+    qst__shelf          *shelf;
+    const char          *who;
+    const void          *problem;
+    const qst_candidate *candidate; /* or */
+    const qst_judge     *judge;
+    qst_key              key;
+} binder;
+
+void qst__type_sizes(const qst_op *op, const void *problem, uint32_t bytes[QST_OPERANDS_MAX])
+{
+    uint32_t i, type;
+
+    for (i = 0; i < op->n_operands; i++) {
+        memcpy(&type, (const char *)problem + op->operands[i].type_offset, sizeof type);
+        bytes[i] = qst_type_bytes(type);
+    }
+}
+
+static qst_status ask_program(const binder *b, uint32_t index, qst_program *out, qst_error *err)
+{
+    const qst_device *device = &b->shelf->site->facts.device;
+    int32_t           answer;
+
+    memset(out, 0, sizeof *out);
+    out->size = (uint32_t)sizeof *out;
+    out->form = QST_PROGRAM_SOURCE;
+    answer = b->judge ? b->judge->program(b->judge->user, device, b->problem, index, out)
+                      : b->candidate->program(b->candidate->user, device, &b->key, index, out);
+    if (answer != QST_OK)
+        return qst__fail(err, answer < 0 ? answer : QST_E_PLUGIN, b->who, "program %u is refused: %s", index,
+                         qst_status_text(answer));
+    if (!out->data || !out->length)
+        return qst__fail(err, QST_E_PLUGIN, b->who, "program %u is empty", index);
+    return QST_OK;
+}
+
+/* Limits, programs, kernels of a recorded recipe. */
+static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runner, uint64_t *build_ns, qst_error *err)
+{
+    qst__site    *site = b->shelf->site;
+    qst__program *programs[PROGRAMS_MAX] = {NULL};
+    uint32_t      sizes[QST_OPERANDS_MAX] = {0};
+    uint32_t      i, n = 0;
+    uint64_t      ns = 0;
+    qst_program   desc;
+    qst_status    status = qst__recipe_check(recipe, &site->facts.device, b->who, err);
+
+    for (i = 0; i < recipe->n_steps && status == QST_OK; i++) {
+        uint32_t p = recipe->steps[i].program;
+        if (p >= PROGRAMS_MAX)
+            status = qst__fail(err, QST_E_PLUGIN, b->who, "program index %u is not under %u", p, PROGRAMS_MAX);
+        else if (!programs[p]) {
+            status = ask_program(b, p, &desc, err);
+            if (status == QST_OK)
+                status = qst__programs_get(&site->programs, &desc, &programs[p], &ns, err);
+            *build_ns += ns;
+            ns = 0;
+            n = p >= n ? p + 1 : n;
+        }
+    }
+    if (status != QST_OK)
+        return status;
+    qst__type_sizes(&b->shelf->set->model.op, b->problem, sizes);
+    return qst__runner_create(runner, &site->ctx->alloc, recipe, programs, n, sizes, site->device, &site->arena,
+                              &site->ctx->cl_counters, b->who, err);
+}
+
+/* Records the steps of a candidate; a refusal's own words win over the bare status. */
+static qst_status record(const binder *b, qst__recipe *recipe, qst_error *err)
+{
+    qst_steps steps;
+    int32_t   answer;
+
+    qst__recipe_steps(recipe, &steps);
+    answer = b->candidate->steps(b->candidate->user, &b->shelf->site->facts.device, b->problem, &steps);
+    if (recipe->failure != QST_OK)
+        return qst__fail(err, recipe->failure, b->who, "%s", recipe->why.text);
+    if (answer != QST_OK)
+        return qst__fail(err, answer < 0 ? answer : QST_E_PLUGIN, b->who, "steps are refused: %s",
+                         qst_status_text(answer));
+    return QST_OK;
+}
+
+static qst_status bind_launches(qst__way *way, qst__shelf *shelf, qst_key key, qst_error *err)
+{
+    binder      b;
+    qst__recipe recipe;
+    qst_status  status;
+
+    memset(&b, 0, sizeof b);
+    b.shelf = shelf;
+    b.who = way->name;
+    b.problem = way->problem;
+    b.candidate = way->desc;
+    b.key = key;
+    qst__recipe_init(&recipe, &shelf->site->ctx->alloc, shelf->set->model.op.n_operands, false);
+    status = record(&b, &recipe, err);
+    if (status == QST_OK)
+        status = bind(&b, &recipe, &way->runner, &way->build_ns, err);
+    qst__recipe_finish(&recipe);
+    return status;
+}
+
+/* Opens the vendor's library once for a device; a refusal is remembered with its reason. */
+static qst_status bind_vendor(qst__way *way, qst__shelf *shelf, qst_error *err)
+{
+    qst__site   *site = shelf->site;
+    qst__vendor *vendor = &shelf->vendors[way->candidate];
+    const char  *why = NULL;
+    uint64_t     start;
+    int32_t      answer;
+    qst_status   status = QST_OK;
+
+    qst__lock_take(&site->lock);
+    if (vendor->state == 0) {
+        start = qst__now(&site->ctx->clock);
+        answer = way->desc->open(way->desc->user, &site->facts.device, &vendor->instance, &why);
+        way->build_ns += qst__now(&site->ctx->clock) - start;
+        vendor->state = answer == QST_OK ? 1 : -1;
+        if (answer != QST_OK) {
+            strncpy(vendor->why, why ? why : qst_status_text(answer), sizeof vendor->why - 1);
+            QST__LOG(&site->ctx->log, PLUG, WARN, "%s: %s", way->name, vendor->why);
+        }
+    }
+    if (vendor->state < 0)
+        status = qst__fail(err, QST_E_UNSUPPORTED, way->name, "%s", vendor->why);
+    else
+        way->instance = vendor->instance;
+    qst__lock_give(&site->lock);
+    return status;
+}
+
+qst_status qst__way_create(qst__way **out, qst__shelf *shelf, uint32_t candidate, const qst__key *key,
+                           const void *problem, qst_error *err)
+{
+    const qst__set       *set = &shelf->set->model;
+    const qst__candidate *c = &set->candidates[candidate];
+    const qst__alloc     *alloc = &shelf->site->ctx->alloc;
+    const char           *why = NULL;
+    qst__way             *way = NULL;
+    qst_status            status = QST_OK;
+
+    if (!qst__candidate_takes(c, problem, set->op.problem_size))
+        return qst__fail(err, QST_E_UNSUPPORTED, c->name,
+                         "the problem uses members beyond the %u bytes the candidate knows", c->desc.problem_size);
+    if (c->desc.can_run && c->desc.can_run(c->desc.user, &shelf->site->facts.device, problem, &why) != QST_OK)
+        return qst__fail(err, QST_E_UNSUPPORTED, c->name, "%s", why ? why : "the candidate gives no reason");
+    way = qst__zalloc(alloc, sizeof *way);
+    if (!way)
+        return qst__fail(err, QST_E_NOMEM, c->name, "no memory to prepare it");
+    way->desc = &c->desc;
+    way->name = c->name;
+    way->candidate = candidate;
+    way->problem = problem;
+    status = c->desc.steps ? bind_launches(way, shelf, qst__key_view(key), err) : bind_vendor(way, shelf, err);
+    if (status == QST_OK) {
+        *out = way;
+        way = NULL;
+    }
+    qst__way_destroy(way, alloc);
+    return status;
+}
+
+qst_status qst__way_trivial(qst__way **out, qst__shelf *shelf, const void *problem, qst_error *err)
+{
+    const qst__alloc *alloc = &shelf->site->ctx->alloc;
+    const qst_key     none = {0, 0, NULL};
+    qst__way         *way;
+    qst_status        status;
+
+    if (!shelf->set->model.op.trivial)
+        return qst__fail(err, QST_E_UNSUPPORTED, shelf->set->model.op.name,
+                         "a trivial problem, and the operation has no trivial candidate");
+    way = qst__zalloc(alloc, sizeof *way);
+    if (!way)
+        return qst__fail(err, QST_E_NOMEM, shelf->set->model.op.name, "no memory to prepare a trivial problem");
+    way->desc = shelf->set->model.op.trivial;
+    way->name = "trivial";
+    way->candidate = UINT32_MAX;
+    way->problem = problem;
+    status = bind_launches(way, shelf, none, err);
+    if (status == QST_OK) {
+        *out = way;
+        way = NULL;
+    }
+    qst__way_destroy(way, alloc);
+    return status;
+}
+
+qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *problem, uint32_t phase, uint64_t seed,
+                          qst_error *err)
+{
+    const qst_judge *judge = shelf->set->model.op.judge;
+    binder           b;
+    qst__recipe      recipe;
+    qst_steps        steps;
+    uint64_t         build_ns = 0;
+    int32_t          answer;
+    qst_status       status;
+
+    memset(&b, 0, sizeof b);
+    b.shelf = shelf;
+    b.who = shelf->set->model.op.name;
+    b.problem = problem;
+    b.judge = judge;
+    qst__recipe_init(&recipe, &shelf->site->ctx->alloc, shelf->set->model.op.n_operands, true);
+    qst__recipe_steps(&recipe, &steps);
+    answer = judge->steps(judge->user, &shelf->site->facts.device, problem, phase, seed, &steps);
+    if (recipe.failure != QST_OK)
+        status = qst__fail(err, recipe.failure, b.who, "judge: %s", recipe.why.text);
+    else if (answer != QST_OK)
+        status = qst__fail(err, answer < 0 ? answer : QST_E_INTERNAL, b.who, "judge, phase %u: %s", phase,
+                           qst_status_text(answer));
+    else
+        status = bind(&b, &recipe, runner, &build_ns, err);
+    qst__recipe_finish(&recipe);
+    return status;
+}
+
+void qst__way_destroy(qst__way *way, const qst__alloc *alloc)
+{
+    if (!way)
+        return;
+    qst__runner_destroy(way->runner);
+    qst__free(alloc, way);
+}
+
+uint32_t qst__way_launches(const qst__way *way)
+{
+    return way->runner ? qst__runner_launches(way->runner) : 1;
+}
+
+uint64_t qst__way_workspace(const qst__way *way)
+{
+    return way->runner ? qst__runner_workspace(way->runner) : 0;
+}
+
+uint64_t qst__way_runs(const qst__way *way)
+{
+    return way->runner ? qst__runner_runs(way->runner) : atomic_load(&way->calls);
+}
+
+qst_status qst__way_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
+                            const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
+                            cl_event *first, qst_error *err)
+{
+    qst__go go;
+
+    if (!way->runner)
+        return qst__vendor_enqueue(way, site, queue, in_order, operands, n_wait, wait_list, event, err);
+    memset(&go, 0, sizeof go);
+    go.queue = queue;
+    go.in_order = in_order;
+    go.operands = operands;
+    go.n_wait = n_wait;
+    go.wait_list = wait_list;
+    go.event = event;
+    go.first = first;
+    return qst__runner_enqueue(way->runner, &go, err);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * differ.cl: where do two buffers differ as words, zeros of either sign counting as equal? finding as in guard.cl.
+ * For results of integer inputs, which are exact whatever computed them.
+ */
+kernel void differ(global const uint *mem, ulong count, global const uint *expected, global uint *finding)
+{
+    uint wrong = 0, first = 0;
+
+    EACH(i, count)
+    {
+        uint a = mem[i], b = expected[i];
+        if (a != b && ((a | b) & 0x7fffffffu) != 0) {
+            wrong++;
+            first = max(first, ~(uint)i);
+        }
+    }
+    if (wrong) {
+        atomic_add(finding, wrong);
+        atomic_max(finding + 1, first);
+    }
+}
