@@ -54,6 +54,13 @@ qst_status qst__fail_cl(qst_error *err, int32_t cl_code, const char *source, con
     return status;
 }
 
+qst_status qst__pass(qst_error *err, const qst_error *from)
+{
+    if (err && !err->text[0])
+        *err = *from;
+    return from->status;
+}
+
 void qst__error_clear(qst_error *err)
 {
     if (err)

@@ -19,6 +19,9 @@ qst_status qst__fail(qst_error *err, qst_status status, const char *source, cons
 /* The same for a failed OpenCL call: E_CL (or E_NOMEM for the codes that mean it) with the code. */
 qst_status qst__fail_cl(qst_error *err, int32_t cl_code, const char *source, const char *format, ...) QST__PRINTF(4, 5);
 
+/* Passes a failure on as it is, the code of OpenCL included, and returns its status. */
+qst_status qst__pass(qst_error *err, const qst_error *from);
+
 /* Empties an error so that another attempt can fill it. NULL is fine. */
 void qst__error_clear(qst_error *err);
 

@@ -91,7 +91,7 @@ void qst__recall(qst__entry *entry)
     if (ctx->store.get(ctx->store.self, QST_DB_VERDICTS, digest, sizeof digest, take, &r) == QST_E_NOTFOUND)
         r.status = QST_E_NOTFOUND;
     if (r.status == QST_OK && (memcmp(r.verdict->checksum, set->checksum, sizeof set->checksum) ||
-                               r.verdict->judge_revision != QST__JUDGE_RULES ||
+                               r.verdict->judge_revision != (set->op.judge ? set->op.judge->revision : 0) ||
                                r.verdict->ruler_revision != QST__RULER_RULES || r.verdict->n != set->n_candidates)) {
         qst__verdict_finish(r.verdict);
         r.status = QST_E_STALE;

@@ -6,6 +6,7 @@
 
 #include "cache/memory.h"
 #include "cl/facts.h"
+#include "run/background.h"
 
 #include <string.h>
 
@@ -130,6 +131,7 @@ void qst_context_destroy(qst_context *ctx)
     if (!ctx)
         return;
     alloc = ctx->alloc;
+    qst__background_end(ctx);
     for (site = atomic_load(&ctx->sites); site; site = next) {
         next = atomic_load(&site->next);
         qst__site_destroy(site);

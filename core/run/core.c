@@ -87,7 +87,7 @@ qst_status qst__core_bind(qst__runner **runner, qst__shelf *shelf, uint32_t whic
     qst__recipe_init(&recipe, &site->ctx->alloc, 1, true);
     qst__recipe_steps(&recipe, &steps);
     launch = qstk_launch(0, entries[which], 1, args, arguments(which, count, numbers, args));
-    launch.local[0] = cpu ? 1 : GPU_GROUP < site->facts.device.max_group ? GPU_GROUP : 1;
+    launch.local[0] = cpu ? 1 : GPU_GROUP <= site->facts.device.max_group ? GPU_GROUP : 1;
     launch.global[0] = cpu ? CPU_ITEMS : GPU_ITEMS;
     steps.launch(&steps, &launch);
     sizes[0] = qst_type_bytes(type);

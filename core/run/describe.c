@@ -83,10 +83,14 @@ static qst__json *candidates_of(qst_context *ctx, uint32_t origin)
     qst__json *list = qst__json_array();
     uint32_t   i, j, n = atomic_load(&ctx->n_sets);
 
-    for (i = 0; i < n; i++)
-        for (j = 0; j < ctx->sets[i]->model.n_candidates; j++)
-            if (ctx->sets[i]->model.candidates[j].origin == origin)
-                qst__json_add_text(list, ctx->sets[i]->model.candidates[j].name);
+    for (i = 0; i < n; i++) {
+        qst_set *set = ctx->sets[i];
+        qst__lock_take(&set->lock); /* it may not be frozen yet */
+        for (j = 0; j < set->model.n_candidates; j++)
+            if (set->model.candidates[j].origin == origin)
+                qst__json_add_text(list, set->model.candidates[j].name);
+        qst__lock_give(&set->lock);
+    }
     return list;
 }
 
@@ -205,6 +209,7 @@ qst_status qst_context_counters(qst_context *ctx, qst_counters *counters)
     c.verify_ns = atomic_load(&ctx->verify_ns);
     c.sample_ns = atomic_load(&ctx->sample_ns);
     c.tuned = atomic_load(&ctx->n_tuned);
+    c.hits = atomic_load(&ctx->n_hits);
     qst__lock_take(&ctx->lock);
     for (site = atomic_load(&ctx->sites); site; site = atomic_load(&site->next)) {
         qst__lock_take(&site->lock);

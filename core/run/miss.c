@@ -3,6 +3,7 @@
  * miss.c: no way is at hand: the verdict's best, a tuning, or the safe candidate, as tune.mode says.
  */
 #include "model/rounds.h"
+#include "run/background.h"
 #include "run/rig.h"
 #include "tune/tuner.h"
 
@@ -107,7 +108,8 @@ static qst_status safe_way(qst__route *route, qst__way **way, qst_error *err)
     if (c == UINT32_MAX)
         return qst__fail(err, QST_E_UNSUPPORTED, set->op.name, "no candidate computes this problem here");
     i = verdict ? qst__verdict_find(verdict, set->candidates[c].name) : UINT32_MAX;
-    if (i != UINT32_MAX && verdict->findings[i].outcome == QST__OUTCOME_WRONG)
+    /* Without a judge the fallback itself says what is right. */
+    if (i != UINT32_MAX && verdict->findings[i].outcome == QST__OUTCOME_WRONG && set->op.judge)
         return qst__fail(err, QST_E_VERIFY, set->op.name, "no candidate gives a right result here; %s: %s",
                          set->candidates[c].name, verdict->findings[i].why ? verdict->findings[i].why : "wrong");
     return way_for(route, c, way, err);
@@ -147,7 +149,6 @@ static qst_status note_problem(qst__verdict *verdict, const qst__route *route)
     verdict->problem = qst__str_take(&text);
     verdict->driver = qst__strdup(&ctx->alloc, route->shelf->site->facts.device.driver);
     qst__str_finish(&text);
-    verdict->judge_revision = QST__JUDGE_RULES;
     verdict->ruler_revision = QST__RULER_RULES;
     verdict->level = (uint32_t)ctx->settings->level;
     return verdict->problem && verdict->driver ? QST_OK : QST_E_NOMEM;
@@ -214,25 +215,44 @@ static qst_status tune_now(qst__route *route, qst_error *err)
     return status;
 }
 
-qst_status qst__resolve(qst__route *route, qst__way **way, bool *keep, qst_error *err)
+qst_status qst__tune_route(qst__route *route, qst_error *err)
+{
+    qst__entry *entry = route->entry;
+    qst_status  claim = qst__claim_take(&entry->claim, route->shelf->site->ctx->settings->wait, true);
+
+    return claim == QST_OK ? tune_now(route, err) : claim;
+}
+
+/* Tunes or has it tuned, as the policy says. True: what the route gets now may stay. */
+static bool learn(qst__route *route)
 {
     qst_context *ctx = route->shelf->site->ctx;
     qst__entry  *entry = route->entry;
-    qst_status   claim;
+    qst_status   status;
     qst_error    why;
 
-    *keep = true;
-    if (ctx->settings->mode == QST__MODE_TUNE) {
-        claim = qst__claim_take(&entry->claim, ctx->settings->wait, true);
-        if (claim == QST_OK) {
-            memset(&why, 0, sizeof why);
-            if (tune_now(route, &why) != QST_OK)
-                QST__LOG(&ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, why.text);
-        }
+    switch (ctx->settings->mode) {
+    case QST__MODE_TUNE:
+        memset(&why, 0, sizeof why);
+        status = qst__tune_route(route, &why);
+        if (why.status != QST_OK)
+            QST__LOG(&ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, why.text);
         /* Another thread is at it, or the budget ended it: the next call looks again. */
-        *keep = claim != QST_E_BUSY && qst__claim_state(&entry->claim) != QST__KEY_PARTIAL;
+        return status != QST_E_BUSY && qst__claim_state(&entry->claim) != QST__KEY_PARTIAL;
+    case QST__MODE_BACKGROUND:
+        if (qst__claim_state(&entry->claim) == QST__KEY_READY)
+            return true;
+        qst__background(route);
+        return false;
+    default:
+        return true;
     }
-    if (way_of_verdict(route, atomic_load_explicit(&entry->verdict, memory_order_acquire), way))
+}
+
+qst_status qst__resolve(qst__route *route, qst__way **way, bool *keep, qst_error *err)
+{
+    *keep = learn(route);
+    if (way_of_verdict(route, atomic_load_explicit(&route->entry->verdict, memory_order_acquire), way))
         return QST_OK;
     return safe_way(route, way, err);
 }

@@ -107,6 +107,7 @@ void qst_plan_destroy(qst_plan *plan)
 
 const char *qst_plan_winner(const qst_plan *plan)
 {
+    qst__site      *site;
     const qst__way *way;
 
     if (!plan)
@@ -114,7 +115,11 @@ const char *qst_plan_winner(const qst_plan *plan)
     if (plan->route->kind == QST__ROUTE_NOTHING)
         return "none";
     way = atomic_load(&plan->route->way);
-    if (!way)
+    if (!way) {
+        site = plan->route->shelf->site;
+        qst__lock_take(&site->lock);
         way = plan->route->ways; /* what a call in between would run */
+        qst__lock_give(&site->lock);
+    }
     return way ? way->name : "none";
 }

@@ -186,6 +186,8 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
     qst_status            status;
 
     memset(out, 0, sizeof *out);
+    if (atomic_load(&r->site->closing))
+        return qst__fail(err, QST_E_REFUSED, "rig", "the device is given up");
     if (c->desc.can_run && c->desc.can_run(c->desc.user, &r->site->facts.device, r->route->normal, &why) != QST_OK)
         return qst__fail(err, QST_E_UNSUPPORTED, c->name, "%s", why ? why : "the candidate gives no reason");
     if (!t->main) {
@@ -392,7 +394,7 @@ static qst_status rig_sample(void *self, uint32_t candidate, uint64_t *ns, qst_e
 static void drop_way(rig_self *r, qst__way *way)
 {
     if (way)
-        atomic_fetch_add(&r->site->ctx->n_candidate, qst__way_runs(way));
+        qst__way_account(way, r->site->ctx);
     qst__way_destroy(way, &r->site->ctx->alloc);
 }
 
@@ -401,8 +403,8 @@ static void rig_close(void *self)
     rig_self *r = self;
     uint32_t  i;
 
-    if (r->site->bench)
-        clFinish(r->site->bench);
+    if (r->main.queue) /* it was opened */
+        clFinish(r->main.queue);
     for (i = 0; r->tried && i < r->shelf->set->model.n_candidates; i++) {
         drop_way(r, r->tried[i].main);
         drop_way(r, r->tried[i].second);

@@ -136,7 +136,8 @@ void qst__route_destroy(qst__route *route)
     ctx = route->shelf->site->ctx;
     for (way = route->ways; way; way = next) {
         next = way->next;
-        atomic_fetch_add(&ctx->n_candidate, qst__way_runs(way));
+        atomic_fetch_add(&ctx->n_hits, qst__way_runs(way));
+        qst__way_account(way, ctx);
         qst__way_destroy(way, &ctx->alloc);
     }
     qst__free(&ctx->alloc, route->given);
@@ -219,7 +220,16 @@ qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl
 static bool callers_fault(const qst_error *err)
 {
     return err->cl_code == CL_INVALID_EVENT_WAIT_LIST || err->cl_code == CL_INVALID_COMMAND_QUEUE ||
-           err->cl_code == CL_INVALID_CONTEXT;
+           err->cl_code == CL_INVALID_CONTEXT || err->cl_code == CL_INVALID_MEM_OBJECT ||
+           err->cl_code == CL_MISALIGNED_SUB_BUFFER_OFFSET;
+}
+
+/* The last cause is the caller's to know, with its code. */
+static qst_status give_up(const qst_error *failed, qst_error *err)
+{
+    if (err && err->status == QST_OK)
+        *err = *failed;
+    return failed->status;
 }
 
 static bool last_resort(const qst__route *route, const qst__way *way)
@@ -241,7 +251,7 @@ static qst_status run_slowly(qst__route *route, qst__way *way, cl_command_queue 
             if (callers_fault(failed))
                 return qst__fail(err, QST_E_INVALID, "run", "%s", failed->text);
             if (last_resort(route, way) || !tries)
-                return qst__fail(err, failed->status, failed->source, "%s", failed->text);
+                return give_up(failed, err);
             qst__demote(route, way, failed);
         }
         status = qst__resolve(route, &way, &keep, err);

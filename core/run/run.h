@@ -38,8 +38,7 @@
 #define QST__PROBLEM_BYTES 1024u  /* bytes of a problem struct, at most: copies of one stand on the stack */
 #define QST__ALIGN_MAX     7u     /* log2 of the largest alignment that is told apart, in bytes */
 #define QST__JUDGE_SEED    0x9e3779b9u
-#define QST__JUDGE_RULES   1u /* revision of run/verify; stored with verdicts */
-#define QST__RULER_RULES   1u /* revision of run/rig's timing */
+#define QST__RULER_RULES   1u          /* revision of how run/ verifies and times; stored with verdicts */
 
 typedef struct qst__site  qst__site;
 typedef struct qst__shelf qst__shelf;
@@ -47,6 +46,7 @@ typedef struct qst__entry qst__entry;
 typedef struct qst__route qst__route;
 typedef struct qst__way   qst__way;
 typedef struct qst__lane  qst__lane;
+typedef struct qst__worker qst__worker;
 
 struct qst_set {
     qst_context *ctx;
@@ -73,9 +73,11 @@ struct qst_context {
     qst__site           *husks; /* what forget leaves of sites, for look-ups that stand on them; under the lock */
     qst__cl_counters     cl_counters;
     _Atomic uint64_t     n_candidate; /* executions inside tunings, and of ways already freed */
+    _Atomic uint64_t     n_hits; /* of routes already freed */
     _Atomic uint64_t     n_verify;
     _Atomic uint64_t     n_tuned;
     _Atomic uint64_t     verify_ns, sample_ns, late_build_ns;
+    _Atomic(qst__worker *) worker; /* background.c */
 };
 
 struct qst__site {
@@ -91,6 +93,7 @@ struct qst__site {
     qst__lock             lock;  /* shelves, queues, vendor instances, lists of ways */
     cl_command_queue      bench; /* in order, profiling where there is; made by the first tuning, under the lease */
     bool                  bench_profiling;
+    _Atomic bool          closing; /* tunings here end at their next step */
     qst__lane            *lanes; /* private queues of vendor.c; under the lock */
     _Atomic(qst__shelf *) shelves[QST__SETS_MAX];
 };
@@ -117,6 +120,7 @@ struct qst__entry {
     qst__key                key;
     char                   *text; /* whole key text */
     qst__claim              claim;
+    _Atomic bool             queued; /* for the background worker */
     _Atomic(qst__verdict *) verdict; /* published when READY or PARTIAL; old ones stay in `old` */
     QST__VEC(qst__verdict *) old;    /* under site->lock */
     _Atomic uint8_t *failed;         /* per candidate: failed on a hit, demoted */
@@ -223,6 +227,8 @@ qst_status qst__way_enqueue(qst__way *way, qst__site *site, cl_command_queue que
 uint32_t   qst__way_launches(const qst__way *way);
 uint64_t   qst__way_workspace(const qst__way *way);
 uint64_t   qst__way_runs(const qst__way *way);
+/* Before it is destroyed: its executions go to the context's counters. */
+void qst__way_account(const qst__way *way, qst_context *ctx);
 
 /* The element sizes of a problem's operands. */
 void qst__type_sizes(const qst_op *op, const void *problem, uint32_t bytes[QST_OPERANDS_MAX]);

@@ -27,6 +27,9 @@ static qst_status make_operand(qst__trial *t, uint32_t i, uint32_t align, qst_er
     cl_int      code;
     uint64_t    start = start_of(align);
 
+    if (t->span[i] > t->shelf->site->facts.device.max_alloc) /* and the sum below does not overflow */
+        return qst__fail(err, QST_E_NOMEM, "rig", "%s: %llu bytes are over the device's largest buffer of %llu", name,
+                         (unsigned long long)t->span[i], (unsigned long long)t->shelf->site->facts.device.max_alloc);
     t->bytes[i] = (start + t->span[i] + QST__GUARD + 3) & ~UINT64_C(3);
     if (t->bytes[i] > t->shelf->site->facts.device.max_alloc)
         return qst__fail(err, QST_E_NOMEM, "rig", "%s: %llu bytes are over the device's largest buffer of %llu", name,
@@ -89,12 +92,14 @@ static qst_status keep_before(qst__trial *t, uint32_t i, qst_error *err)
     return code == CL_SUCCESS ? QST_OK : fail_cl(err, code, "a copy of an operand");
 }
 
-/* Does a run read what the operand held? Only the operation knows: repeating such a run changes the result. */
+/* Does a run read what the operand held? An operation with a judge says so by its repeats: such a run changes the
+ * result. Without a judge one that may read it is taken to do so: compared with the fallback's on NaN, much that is
+ * wrong would look right. */
 static bool reads_result(const qst__trial *t, uint32_t i)
 {
     const qst_op *op = &t->shelf->set->model.op;
 
-    return op->operands[i].access == QST_ACCESS_READ_WRITE && t->repeat != QST_REPEAT_SAME;
+    return op->operands[i].access == QST_ACCESS_READ_WRITE && (t->repeat != QST_REPEAT_SAME || !op->judge);
 }
 
 static qst_status make_operands(qst__trial *t, qst_error *err)

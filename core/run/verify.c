@@ -66,7 +66,7 @@ static qst_status judge_equal(qst__trial *t, qst_error *err)
     return status == QST_OK ? tell(t, QST_JUDGE_LOCATE, finding, err) : status;
 }
 
-/* The fallback's result of the same inputs, made once. */
+/* The fallback's result of the same inputs, made once; nothing of it stays where it fails. */
 static qst_status make_expected(qst__trial *t, qst__way *fallback, qst_error *err)
 {
     cl_mem     mine[QST_OPERANDS_MAX];
@@ -75,22 +75,30 @@ static qst_status make_expected(qst__trial *t, qst__way *fallback, qst_error *er
     cl_int     code = CL_SUCCESS;
     qst_status status = QST_OK;
 
-    for (i = 0; i < t->n; i++) {
-        mine[i] = t->mem[i];
-        operands[i] = t->operand[i];
-        if (!t->written[i] || !t->mem[i] || t->expected[i])
+    memcpy(mine, t->mem, sizeof mine);
+    memcpy(operands, t->operand, sizeof operands);
+    for (i = 0; i < t->n && status == QST_OK; i++) {
+        if (!t->written[i] || !t->mem[i])
             continue;
         t->expected[i] = clCreateBuffer(t->shelf->site->context, CL_MEM_READ_WRITE, (size_t)t->bytes[i], NULL, &code);
-        if (code != CL_SUCCESS)
-            return qst__fail_cl(err, code, "judge", "a buffer for the expected result");
+        if (code != CL_SUCCESS) {
+            t->expected[i] = NULL;
+            status = qst__fail_cl(err, code, "judge", "a buffer for the expected result");
+            break;
+        }
         t->mem[i] = t->expected[i];
         operands[i].handle = t->expected[i];
     }
-    status = qst__trial_reset(t, err);
+    if (status == QST_OK)
+        status = qst__trial_reset(t, err);
     if (status == QST_OK)
         status = qst__way_enqueue(fallback, t->shelf->site, t->queue, true, operands, 0, NULL, NULL, NULL, err);
-    for (i = 0; i < t->n; i++)
-        t->mem[i] = mine[i];
+    memcpy(t->mem, mine, sizeof mine);
+    for (i = 0; i < t->n && status != QST_OK; i++) {
+        if (t->expected[i])
+            clReleaseMemObject(t->expected[i]);
+        t->expected[i] = NULL;
+    }
     return status;
 }
 

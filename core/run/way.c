@@ -252,6 +252,15 @@ uint64_t qst__way_runs(const qst__way *way)
     return way->runner ? qst__runner_runs(way->runner) : atomic_load(&way->calls);
 }
 
+void qst__way_account(const qst__way *way, qst_context *ctx)
+{
+    uint64_t runs = qst__way_runs(way);
+
+    atomic_fetch_add(&ctx->n_candidate, runs);
+    if (!way->runner) /* a runner counts its kernels itself */
+        atomic_fetch_add(&ctx->cl_counters.kernels, runs);
+}
+
 qst_status qst__way_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
                             const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
                             cl_event *first, qst_error *err)

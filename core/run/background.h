@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * background.h: the worker that tunes while calls run the safe candidate.
+ */
+#ifndef QST_RUN_BACKGROUND_H
+#define QST_RUN_BACKGROUND_H
+
+#include "run/run.h"
+
+/* [any thread] Has the route's key tuned, once; the route must be in its table. */
+void qst__background(qst__route *route);
+
+/* Nothing of the site is tuned or waits any more when it returns, and nothing will. */
+void qst__background_leave(qst__site *site);
+
+/* Ends the worker. */
+void qst__background_end(qst_context *ctx);
+
+/* miss.c, for the worker: takes the key's claim and tunes it. E_BUSY, QST_NOTHING: another did. */
+qst_status qst__tune_route(qst__route *route, qst_error *err);
+#endif

@@ -1,0 +1,233 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_command.sh QST: every verb of the command: exit codes, key lines, JSON, refusals. Prints a line a check; exit 1
+# when one failed.
+
+set -u
+qst=${1:?usage: test_command.sh QST}
+case $qst in
+/*) ;;
+*) qst=$PWD/$qst ;;
+esac
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+# No configuration but the library's own: neither a file upwards from here nor a variable.
+cd "$work" || exit 1
+export XDG_CONFIG_HOME="$work"
+for variable in $(env | sed -n 's/^\(QST_[A-Z_]*\)=.*/\1/p'); do
+    unset "$variable"
+done
+out=$work/out
+err=$work/err
+failed=0
+
+verdict() { # verdict TRUTH TEXT: 0 is good
+    if [ "$1" -eq 0 ]; then
+        echo "ok   $2"
+    else
+        echo "FAIL $2"
+        sed 's/^/     | /' "$out" "$err" | head -n 20
+        failed=1
+    fi
+}
+
+# runs CODE ARGUMENT...: runs the command, compares the exit code
+runs() {
+    code=$1
+    shift
+    timeout 240 "$qst" "$@" >"$out" 2>"$err" </dev/null
+    got=$?
+    [ "$got" -eq "$code" ]
+    verdict $? "qst $*: exit code $code (got $got)"
+}
+
+says() { # a line of the results holds this text
+    grep -qF -e "$1" "$out"
+    verdict $? "  says: $1"
+}
+
+matches() { # a line of the results is of this form
+    grep -qE -e "$1" "$out"
+    verdict $? "  matches: $1"
+}
+
+never() { # no line of the results is of this form
+    ! grep -qE -e "$1" "$out"
+    verdict $? "  never: $1"
+}
+
+# Not understood: exit code 2, nothing on stdout, one line on stderr with this text.
+refuses() {
+    text=$1
+    shift
+    runs 2 "$@"
+    [ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -qF -e "$text" "$err"
+    verdict $? "  one line: $text"
+}
+
+json() { # json PYTHON-EXPRESSION over the result j; without Python, braces are all that is looked at
+    if command -v python3 >/dev/null 2>&1; then
+        python3 -c 'import json,sys; j=json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' \
+            "$out" "$1" 2>>"$err"
+        verdict $? "  JSON: $1"
+    else
+        head -c 1 "$out" | grep -q '[[{]'
+        verdict $? "  looks like JSON"
+    fi
+}
+
+# ---- Help, version, mistakes ------------------------------------------------------------------------------------
+
+runs 0 --help
+for verb in devices plugins config keys shapes run bench explain; do
+    matches "^  $verb +[a-z]"
+done
+runs 0 --version
+matches '^qst [0-9]+\.[0-9]+\.[0-9]+$'
+for verb in devices plugins config keys shapes run bench explain; do
+    runs 0 help "$verb"
+    cp "$out" "$work/help"
+    runs 0 "$verb" --help
+    cmp -s "$out" "$work/help"
+    verdict $? "  help $verb and $verb --help agree"
+    matches '^  --json '
+done
+
+refuses 'no verb' # no arguments at all
+refuses 'did you mean shapes?' shapez
+refuses 'no such verb' help nonsense
+refuses 'did you mean --dtype?' shapes 64 --dtpye f32
+refuses 'not one of f32, f64, f16, bf16' shapes 64 --dtype f8
+refuses 'needs a value' shapes 64 --budget
+refuses 'no sizes' shapes
+refuses '12x: neither N nor MxNxK' keys 12x
+refuses 'no sizes' keys
+refuses '--k is missing' run matmul --m 3 --n 4
+refuses '--lda 2: less than the 5' run matmul --m 3 --n 4 --k 5 --lda 2
+refuses 'nothing named: what to run is' run
+refuses 'nothing named: what to measure is' bench
+refuses 'not a multiple of 16' bench lookup --size 17
+refuses 'no problem' explain
+refuses 'neither N nor MxNxK' explain hundred
+refuses 'no such operation' explain 'matmull m=3 n=3 k=3'
+refuses 'takes no arguments' devices all
+refuses 'not of the form path=value' config --set level
+refuses '--config: ' config --config '{'
+refuses 'tune.levl' config --set tune.levl=full
+
+# ---- What is there ----------------------------------------------------------------------------------------------
+
+runs 0 devices
+matches '^\* +[0-9]+ '
+runs 0 devices --json
+json 'sum(d["picked"] for d in j) == 1 and all(d["target"] for d in j)'
+runs 1 devices --device 'no such device'
+runs 1 shapes 16 --device 'no such device'
+grep -qF 'no such device' "$err"
+verdict $? '  the name is in the line'
+
+runs 0 plugins
+matches '^naive .* builtin '
+says 'matmul.naive.row16/'
+runs 0 plugins --json
+json 'any(p["name"] == "naive" and p["state"] == "builtin" and p["candidates"] for p in j)'
+
+runs 0 config
+matches '^tune\.level +"balanced" +default'
+runs 0 config --json --level full --set tune.min_samples=4 --pin 'a*' --pin b
+json '{r["path"]: r["value"] for r in j}["tune.level"] == "full"'
+json '{r["path"]: r["value"] for r in j}["tune.min_samples"] == 4'
+json '{r["path"]: r["value"] for r in j}["candidates.pin"] == ["a*", "b"]'
+
+# ---- Keys: the reference's table --------------------------------------------------------------------------------
+
+runs 0 keys 512 768 1000 1024 1025 2048 1024T
+cat >"$work/keys" <<'END'
+ 512  -> m=512 n=512 k=512 lhs_pow2=4 lhs_stride=10 rhs_pow2=4 rhs_stride=10 layout_rhs=Contiguous scale=Medium kind=General
+ 768  -> m=1024 n=1024 k=1024 lhs_pow2=4 lhs_stride=10 rhs_pow2=4 rhs_stride=10 layout_rhs=Contiguous scale=Medium kind=General
+1000  -> m=1024 n=1024 k=1024 lhs_pow2=4 lhs_stride=5 rhs_pow2=4 rhs_stride=5 layout_rhs=Contiguous scale=Medium kind=General
+1024  -> m=1024 n=1024 k=1024 lhs_pow2=4 lhs_stride=10 rhs_pow2=4 rhs_stride=10 layout_rhs=Contiguous scale=Medium kind=General
+1025  -> m=2048 n=2048 k=2048 lhs_pow2=4 lhs_stride=2 rhs_pow2=4 rhs_stride=2 layout_rhs=Contiguous scale=Large kind=General
+2048  -> m=2048 n=2048 k=2048 lhs_pow2=4 lhs_stride=10 rhs_pow2=4 rhs_stride=10 layout_rhs=Contiguous scale=Large kind=General
+1024T -> m=1024 n=1024 k=1024 lhs_pow2=4 lhs_stride=10 rhs_pow2=4 rhs_stride=10 layout_rhs=MildlyPermuted { transposed: true, batch_swap: false } scale=Medium kind=General
+END
+grep -- ' -> ' "$out" | cmp -s - "$work/keys"
+verdict $? "  the reference's lines"
+says 'key(768) == key(1024): true'
+says 'key(1000) == key(1024): false'
+never 'key\(512\) == key\(2048\)'
+runs 0 keys 64x32x128 --all
+matches '^64x32x128 +-> m=64 n=32 k=128 .* kind=General elem_lhs=f32 .* numerics=plain$'
+runs 0 keys 768 1024 --json
+json 'j["pairs"] == [{"a": "768", "b": "1024", "equal": True}]'
+runs 0 keys 10 --level full
+matches '^  10  -> m=10 n=10 k=10 '
+
+# ---- The main job: 208 lives on 240's answer, 250 is its own key ------------------------------------------------
+
+runs 0 shapes 240 208 250 --deny '*x16_*'
+matches '^ *240x240 first: .* launches=[0-9]+ \[candidate=[0-9]+, verify=[0-9]+.*\] tuned winner matmul\.'
+matches '^ *208x208 first: .* launches=1 \[candidate=1.*\] known winner matmul\.'
+matches '^ *250x250 first: .* tuned winner matmul\.'
+matches '^ *250x250 next 20: min .* median .* launches=20 \[candidate=20\]$'
+never 'wrong'
+runs 0 shapes 33x65x129 48T 640 --pin '*naive*' --json
+json '[s["right"] for s in j["shapes"]] == [True] * 3 and j["cache"] == "cold"'
+json 'all(s["winner"].startswith("matmul.naive.") for s in j["shapes"])'
+json 'all(s["launches"]["total"] == sum(v for k, v in s["launches"].items() if k not in ("total", "kernels")) for s in j["shapes"])'
+json 'all(s["next"]["runs"] == 20 and s["next"]["min_ms"] <= s["next"]["median_ms"] for s in j["shapes"])'
+json 'j["device"]["target"] and all(s["tuned"] for s in j["shapes"])'
+
+# ---- run: views, scalars, nothing to compute, pinned candidates -------------------------------------------------
+
+matmul() {
+    runs 0 run matmul --runs 2 --deny '*x16_*' --deny '*clblast*' "$@"
+    matches '^check: +right'
+    never 'wrong'
+}
+matmul --m 333 --n 65 --k 129
+matmul --m 33 --n 65 --k 29 --lda 31 --ldb 70 --ldc 67 --offset-a 1 --offset-b 3 --offset-c 5
+matmul --m 17 --n 31 --k 29 --transa --transb --colmajor-c --ldc 20 --alpha -1.5 --beta 0.5
+matmul --m 7 --n 9 --k 11 --batch 5 --broadcast a --dtype f64
+matmul --m 5 --n 6 --k 0 --beta 2
+says 'trivial'
+matmul --m 5 --n 6 --k 7 --alpha 0 --beta 3
+matmul --m 0 --n 6 --k 7
+says 'none'
+runs 0 run matmul --m 40 --n 50 --k 60 --pin 'matmul.naive*' --json
+json 'j["right"] and j["winner"].startswith("matmul.naive.") and j["pinned"][0]["name"] == j["winner"]'
+json '0 < j["error_of_bound"] <= 1 and j["outside_untouched"] and j["inputs_untouched"]'
+runs 0 run matmul --m 16 --n 16 --k 16 --pin nobody
+says 'pinned:  nobody: no candidate of such a name'
+if "$qst" plugins | grep -q '^clblast .* started'; then
+    runs 0 run matmul --m 16 --n 16 --k 16 --pin '*clblast*' --set plugin.clblast.library=/nonexistent/lib.so
+    matches '^pinned: +matmul\.clblast\..*: .*/nonexistent/lib\.so'
+    says 'winner:  matmul.naive.'
+fi
+
+# ---- explain ----------------------------------------------------------------------------------------------------
+
+runs 0 explain 48 'matmul m=48 n=48 k=48' --deny '*x16_*'
+matches '^round 1:$'
+matches '^winner matmul\.'
+matches '^  because: '
+matches '^key +m=64 n=64 k=64 '
+[ "$(grep -c '^key ' "$out")" -eq 2 ] && [ "$(grep '^key ' "$out" | sort -u | wc -l)" -eq 1 ]
+verdict $? '  a size and its text have one key'
+if "$qst" plugins 2>/dev/null | grep -q 'x16_'; then
+    matches '^  refused by configuration.*:.*x16_'
+fi
+runs 0 explain 48 --pin '*naive*' --json
+json 'j["winner"].startswith("matmul.naive.") and j["runs"] == j["winner"] and j["findings"]'
+runs 0 explain 'matmul m=0 n=3 k=3'
+matches '^runs +none'
+
+# ---- bench lookup: that it measures, not what ------------------------------------------------------------------
+
+runs 0 bench lookup --size 16 --batches 4
+matches '^keyed call, over it +median +-?[0-9.]+ ns  quartiles'
+runs 0 bench lookup --size 16 --batches 4 --json
+json 'j["hand_ns"] > 0 and j["winner"] == "matmul.app.lookup/1" and j["key_instructions"] is None'
+
+exit $failed

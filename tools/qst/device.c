@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * device.c: opens what verbs work on; which device that is, the library decides from the configuration. */
+#include "device.h"
+
+#include "out.h"
+#include "settings.h"
+#include "verb.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+bool device_ok(cl_int code, const char *call)
+{
+    if (code != CL_SUCCESS)
+        out_fail("%s: OpenCL code %d", call, (int)code);
+    return code == CL_SUCCESS;
+}
+
+uint64_t device_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int create(qst_context **context, const args_common *common, const json_t *settings, uint32_t flags)
+{
+    qst_options options;
+    qst_error   err = {0};
+    char       *text = out_need(json_dumps(settings, JSON_COMPACT));
+    qst_options_init(&options);
+    options.flags = flags;
+    options.config = text;
+    qst_status status = qst_context_create(context, &options, &err);
+    free(text);
+    if (status >= 0)
+        return 0;
+    *context = NULL;
+    out_error("configuration", status, &err);
+    return status == QST_E_CONFIG && settings_given(common) ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int device_context(device_handle *device, const args_common *common, uint32_t flags)
+{
+    json_t *settings;
+    memset(device, 0, sizeof *device);
+    int status = settings_make(&settings, common);
+    if (status == 0)
+        status = create(&device->context, common, settings, flags);
+    json_decref(settings);
+    return status;
+}
+
+/* Is tune.budget_ms the library's default, said by nobody? */
+static bool budget_unsaid(qst_context *context)
+{
+    json_t *rows = out_describe(context, "config");
+    bool    unsaid = false;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (strcmp(out_member(row, "path"), "tune.budget_ms") == 0)
+            unsaid = strcmp(out_member(row, "origin"), "default") == 0;
+    }
+    json_decref(rows);
+    return unsaid;
+}
+
+static int open_context(device_handle *device, const args_common *common, const char *pin)
+{
+    json_t      *settings;
+    qst_context *asked = NULL;
+    int          status = settings_make(&settings, common);
+    if (status == 0 && pin)
+        settings_put(settings, "candidates.pin", out_need(json_pack("[s]", pin)));
+    if (status == 0)
+        status = create(&asked, common, settings, QST_NO_PLUGINS | QST_NO_STORE);
+    if (status == 0 && budget_unsaid(asked))
+        settings_put(settings, "tune.budget_ms", json_integer(0));
+    qst_context_destroy(asked);
+    if (status == 0)
+        status = create(&device->context, common, settings, 0);
+    json_decref(settings);
+    return status;
+}
+
+int device_open(device_handle *device, const args_common *common, const char *pin)
+{
+    qst_error err = {0};
+    cl_int    code;
+    memset(device, 0, sizeof *device);
+    int status = open_context(device, common, pin);
+    if (status != 0)
+        return status;
+    qst_status picked = qst_context_pick_device(device->context, &device->platform, &device->id, &err);
+    if (picked < 0)
+        return out_error("device", picked, &err);
+    cl_context_properties of[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->platform, 0};
+    device->cl = clCreateContext(of, 1, &device->id, NULL, NULL, &code);
+    if (!device_ok(code, "clCreateContext"))
+        return EXIT_FAILED;
+    device->queue = clCreateCommandQueue(device->cl, device->id, 0, &code);
+    return device_ok(code, "clCreateCommandQueue") ? 0 : EXIT_FAILED;
+}
+
+void device_close(device_handle *device)
+{
+    if (device->queue) {
+        clFinish(device->queue);
+        clReleaseCommandQueue(device->queue);
+    }
+    qst_context_destroy(device->context);
+    if (device->cl)
+        clReleaseContext(device->cl);
+    memset(device, 0, sizeof *device);
+}
+
+json_t *device_facts(const device_handle *device)
+{
+    json_t *rows = out_describe(device->context, "devices"), *facts = NULL;
+    if (!rows)
+        return NULL;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (out_truth(row, "picked"))
+            facts =
+                json_pack("{s:s,s:s,s:s,s:s}", "name", out_member(row, "name"), "platform", out_member(row, "platform"),
+                          "driver", out_member(row, "driver"), "target", out_member(row, "target"));
+    }
+    json_decref(rows);
+    if (!facts)
+        out_fail("device: none of those described is the picked one");
+    return facts;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * device.h: what a verb works on: a context of the library, and, where it computes, a device with a cl_context and an
+ * in-order queue.
+ */
+#ifndef QST_TOOL_DEVICE_H
+#define QST_TOOL_DEVICE_H
+
+#include "args.h"
+
+#include <jansson.h>
+#include <quernstone/context.h>
+
+typedef struct device_handle {
+    qst_context     *context;
+    cl_platform_id   platform;
+    cl_device_id     id;
+    cl_context       cl;
+    cl_command_queue queue;
+} device_handle;
+
+/* Only the context, with QST_NO_… flags. 0, or the exit code after one line. */
+int device_context(device_handle *device, const args_common *common, uint32_t flags);
+
+/* All of it. `pin`: a name to pin besides the options, or NULL. Where nobody set tune.budget_ms there is none: the
+ * command, unlike a program, has time. device_close releases either way. */
+int  device_open(device_handle *device, const args_common *common, const char *pin);
+void device_close(device_handle *device);
+
+/* {"name", "platform", "driver", "target"} of the device in use; a new reference, or NULL after one line. */
+json_t *device_facts(const device_handle *device);
+
+/* An OpenCL answer: true where it is CL_SUCCESS, else one line that names the call. */
+bool device_ok(cl_int code, const char *call);
+
+/* ns of a clock that only goes forward. */
+uint64_t device_now(void);
+
+#endif

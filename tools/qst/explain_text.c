@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain_text.c: a verdict as text: rounds as tables, refusals by reason, the winner and what made it win. */
+#include "explain.h"
+#include "out.h"
+#include "verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIE 1.01 /* ratios under this are always a tie; wider bands, from the spread of the pairs, are not told */
+
+static size_t round_of(const json_t *finding)
+{
+    double round = out_number(finding, "round");
+    return round > 0 ? (size_t)round : 0;
+}
+
+static bool was(const json_t *finding, const char *outcome)
+{
+    return strcmp(out_member(finding, "outcome"), outcome) == 0;
+}
+
+/* 0 for the best; those that are not ranked come last. */
+static double rank_of(const json_t *finding)
+{
+    const json_t *rank = json_object_get(finding, "rank");
+    return json_is_number(rank) ? json_number_value(rank) : 1e9;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
+    double        dx = rank_of(x), dy = rank_of(y);
+    if (dx != dy)
+        return (dx > dy) - (dx < dy);
+    return strcmp(out_member(x, "name"), out_member(y, "name"));
+}
+
+/* All findings, best first; the caller frees the array. */
+static const json_t **ranked(const json_t *verdict, size_t *n)
+{
+    const json_t  *findings = json_object_get(verdict, "findings");
+    const json_t **order;
+    *n = json_array_size(findings);
+    order = out_resize(NULL, *n * sizeof *order);
+    for (size_t i = 0; i < *n; i++)
+        order[i] = json_array_get(findings, i);
+    qsort(order, *n, sizeof *order, by_rank);
+    return order;
+}
+
+static void cell_ms(out_table *table, const json_t *finding, const char *member)
+{
+    double ms = out_number(finding, member);
+    if (ms > 0)
+        out_table_cell(table, "%.4f", ms);
+    else
+        out_table_cell(table, "-");
+}
+
+static void row(out_table *table, const json_t *f, double best)
+{
+    double median = out_number(f, "median_ms"), rank = rank_of(f);
+    if (rank < 1e9)
+        out_table_cell(table, "%.0f", rank);
+    else
+        out_table_cell(table, "-");
+    out_table_cell(table, "%s", out_member(f, "name"));
+    out_table_cell(table, "%s", out_member(f, "text"));
+    cell_ms(table, f, "median_ms");
+    if (median > 0 && best > 0)
+        out_table_cell(table, "%.1f", 100 * best / median);
+    else
+        out_table_cell(table, "-");
+    cell_ms(table, f, "min_ms");
+    out_table_cell(table, "%zu", json_array_size(json_object_get(f, "samples")));
+    out_table_cell(table, "%.1f", out_number(f, "build_ms"));
+    out_table_cell(table, "%.0f", out_number(f, "launches"));
+    out_table_cell(table, "%s", out_member(f, "why"));
+}
+
+/* One round: a row for each candidate that was reached, a line for those that were not. */
+static void print_round(const json_t **order, size_t n, size_t round, double best)
+{
+    static const char *const heads[] = {"rank",   "candidate", "outcome",  "median_ms", "%_of_best",
+                                        "min_ms", "samples",   "build_ms", "launches",  "why"};
+    out_table                table;
+    size_t                   rows = 0, unreached = 0;
+    out_table_init(&table, "rllrrrrrrl", heads);
+    for (size_t i = 0; i < n; i++) {
+        if (round_of(order[i]) != round)
+            continue;
+        if (was(order[i], "UNTRIED")) {
+            unreached++;
+        } else {
+            row(&table, order[i], best);
+            rows++;
+        }
+    }
+    if (rows) {
+        printf("round %zu:\n", round);
+        out_table_print(&table, "  ");
+    }
+    if (unreached) {
+        printf("round %zu, not reached:", round);
+        for (size_t i = 0; i < n; i++)
+            if (round_of(order[i]) == round && was(order[i], "UNTRIED"))
+                printf(" %s", out_member(order[i], "name"));
+        putchar('\n');
+    }
+    out_table_finish(&table);
+}
+
+static bool same_reason(const json_t *a, const json_t *b)
+{
+    return strcmp(out_member(a, "text"), out_member(b, "text")) == 0 &&
+           strcmp(out_member(a, "why"), out_member(b, "why")) == 0;
+}
+
+/* Candidates in no round, those with the same reason together. */
+static void print_refusals(const json_t **order, size_t n)
+{
+    bool head = false;
+    for (size_t i = 0; i < n; i++) {
+        bool seen = false;
+        if (round_of(order[i]))
+            continue;
+        for (size_t e = 0; e < i && !seen; e++)
+            seen = !round_of(order[e]) && same_reason(order[e], order[i]);
+        if (seen)
+            continue;
+        if (!head)
+            puts("in no round:");
+        head = true;
+        const char *why = out_member(order[i], "why");
+        printf("  %s%s%s:", out_member(order[i], "text"), why[0] ? ": " : "", why);
+        for (size_t e = i; e < n; e++)
+            if (!round_of(order[e]) && same_reason(order[e], order[i]))
+                printf(" %s", out_member(order[e], "name"));
+        putchar('\n');
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A sample's time of a round, 0 where there is none. */
+static double sample_of(const json_t *finding, double round)
+{
+    const json_t *samples = json_object_get(finding, "samples");
+    for (size_t i = 0; i < json_array_size(samples); i++)
+        if (out_number(json_array_get(samples, i), "round") == round)
+            return out_number(json_array_get(samples, i), "ms");
+    return 0;
+}
+
+/* Median of b's time over a's in the rounds that both were sampled in, the first left out where three remain; *n of
+ * them, 0: the ratio of the medians. */
+static double pair_ratio(const json_t *a, const json_t *b, size_t *n)
+{
+    const json_t *samples = json_object_get(a, "samples");
+    double       *ratios = out_resize(NULL, json_array_size(samples) * sizeof *ratios), ratio;
+    *n = 0;
+    for (size_t i = 0; i < json_array_size(samples); i++) {
+        const json_t *one = json_array_get(samples, i);
+        double        other = sample_of(b, out_number(one, "round")), own = out_number(one, "ms");
+        if (other > 0 && own > 0)
+            ratios[(*n)++] = other / own;
+    }
+    size_t first = *n > 3 ? 1 : 0;
+    *n -= first;
+    qsort(ratios + first, *n, sizeof *ratios, ascending);
+    ratio = *n ? (ratios[first + (*n - 1) / 2] + ratios[first + *n / 2]) / 2
+               : out_number(b, "median_ms") / out_number(a, "median_ms");
+    free(ratios);
+    return ratio;
+}
+
+/* What settled it between the first two of the ranking. */
+static void print_reason(const json_t *first, const json_t *second)
+{
+    double a = out_number(first, "median_ms"), b = second ? out_number(second, "median_ms") : 0, ratio;
+    size_t pairs;
+    if (a <= 0) {
+        puts("  because: verified, not timed: it was the only one to choose from");
+        return;
+    }
+    if (b <= 0) {
+        printf("  because: the only one with a valid time, median %s\n", out_ms(a).text);
+        return;
+    }
+    ratio = pair_ratio(first, second, &pairs);
+    printf("  because: %s takes %.3f times as long, by %s\n", out_member(second, "name"), ratio,
+           pairs ? "the median of pairs of samples" : "the ratio of medians");
+    if (ratio < TIE)
+        printf("  within the noise that is a tie, which goes to fewer launches (%.0f, %.0f), less workspace (%.0f, "
+               "%.0f), name\n",
+               out_number(first, "launches"), out_number(second, "launches"), out_number(first, "workspace"),
+               out_number(second, "workspace"));
+}
+
+static void print_winner(const json_t *verdict, const json_t **order, size_t n)
+{
+    const char *winner = out_member(verdict, "winner"), *runs = out_member(verdict, "runs");
+    size_t      i = 0;
+    printf("winner %s\n", winner[0] ? winner : "none: no candidate gave a right result");
+    while (i < n && strcmp(out_member(order[i], "name"), winner) != 0)
+        i++;
+    if (i < n)
+        print_reason(order[i], i + 1 < n && rank_of(order[i + 1]) < 1e9 ? order[i + 1] : NULL);
+    if (runs[0] && strcmp(runs, winner) != 0)
+        printf("  for this problem %s runs: the winner cannot, or is not the choice any more\n", runs);
+}
+
+static void print_head(const json_t *verdict)
+{
+    const json_t *level = json_object_get(verdict, "level");
+    printf("problem %s %s\n", out_member(verdict, "op"), out_member(verdict, "asked"));
+    if (out_member(verdict, "key")[0])
+        printf("key     %s\n", out_member(verdict, "key"));
+    if (!json_object_get(verdict, "findings"))
+        return;
+    printf("device  %s, target %s\n", out_member(verdict, "device"), out_member(verdict, "target"));
+    printf("from    %s, on %s\n", out_member(verdict, "source"), out_member(verdict, "problem"));
+    printf("how     level %s, times by %s, ", json_is_string(level) ? json_string_value(level) : "?",
+           out_member(verdict, "ruler"));
+    if (out_number(verdict, "limit_ms") > 0)
+        printf("good enough under %s, ", out_ms(out_number(verdict, "limit_ms")).text);
+    printf("took %s, checksum %.16s\n", out_ms(out_number(verdict, "total_ms")).text, out_member(verdict, "checksum"));
+}
+
+void explain_print(const json_t *verdict)
+{
+    size_t         n, rounds = 0;
+    double         best = 0;
+    const json_t **order = ranked(verdict, &n);
+    print_head(verdict);
+    for (size_t i = 0; i < n; i++) {
+        double median = out_number(order[i], "median_ms");
+        if (verdict_right(order[i]) && median > 0 && (best == 0 || median < best))
+            best = median;
+        rounds = round_of(order[i]) > rounds ? round_of(order[i]) : rounds;
+    }
+    for (size_t round = 1; round <= rounds; round++)
+        print_round(order, n, round, best);
+    print_refusals(order, n);
+    if (n)
+        print_winner(verdict, order, n);
+    else
+        printf("runs    %s: nothing to choose here\n", out_member(verdict, "winner"));
+    if (n)
+        printf("budget  %s\n", out_truth(verdict, "partial") ? "spent before the end: the next miss of this key goes on"
+                                                             : "not exhausted: the answer is complete");
+    fflush(stdout);
+    free(order);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * main.c: the table of verbs: which there are, who runs a command line, and what `qst --help` says. */
+#include "out.h"
+#include "verb.h"
+
+#include <quernstone/version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const verb_info *const verbs[] = {
+    &verb_devices, &verb_plugins, &verb_config, &verb_keys, &verb_shapes, &verb_run, &verb_bench, &verb_explain,
+};
+#define VERBS (sizeof verbs / sizeof *verbs)
+
+static const verb_info *find(const char *name)
+{
+    for (size_t i = 0; i < VERBS; i++)
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    return NULL;
+}
+
+static void help(void)
+{
+    puts("usage: qst VERB [argument]... [option]...\n"
+         "Quernstone, an OpenCL run-time autotuner: see what it knows, tunes and runs.\n"
+         "verbs:");
+    for (size_t i = 0; i < VERBS; i++)
+        printf("  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
+    puts("also:\n"
+         "  help VERB  the verb's options, as qst VERB --help\n"
+         "  --version  the release's number\n"
+         "Every verb takes --help, --json, --config, --set, --device and --platform.\n"
+         "Exit code: 0 done, 1 failed, 2 not understood.");
+}
+
+static int version(void)
+{
+    printf("qst %d.%d.%d\n", QST_VERSION_MAJOR, QST_VERSION_MINOR, QST_VERSION_PATCH);
+    return EXIT_DONE;
+}
+
+static int unknown(const char *word)
+{
+    const char *names[VERBS];
+    for (size_t i = 0; i < VERBS; i++)
+        names[i] = verbs[i]->name;
+    if (word[0] == '-')
+        return args_usage("", "%s: not understood here; options come after the verb", word);
+    const char *meant = args_nearest(word, names, VERBS);
+    if (meant)
+        return args_usage("", "%s: no such verb; did you mean %s?", word, meant);
+    return args_usage("", "%s: no such verb; see qst --help", word);
+}
+
+/* argv[0] is the verb's name. */
+static int run(const verb_info *verb, int argc, char **argv)
+{
+    args_common common;
+    void       *options = out_resize(NULL, verb->options_size);
+    char      **rest;
+    int         n_rest, status = args_parse(verb, argc, argv, &common, options, &rest, &n_rest);
+    if (status == 0 && common.help)
+        args_help(verb);
+    else if (status == 0)
+        status = verb->run(&common, options, n_rest, rest);
+    args_finish(&common);
+    free(options);
+    return status;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    const verb_info *verb;
+    if (argc < 2)
+        return args_usage("", "no verb; see qst --help");
+    if (strcmp(argv[1], "--version") == 0)
+        return version();
+    if (strcmp(argv[1], "--help") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2)) {
+        help();
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "help") == 0) {
+        if (!(verb = find(argv[2])))
+            return unknown(argv[2]);
+        args_help(verb);
+        return EXIT_DONE;
+    }
+    if (!(verb = find(argv[1])))
+        return unknown(argv[1]);
+    return run(verb, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    int status = dispatch(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return out_fail("standard output: cannot be written");
+    return status;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * out.c: printing for people (aligned tables, one line a failure) and for programs (JSON). */
+#include "out.h"
+
+#include "verb.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *out_need(void *memory)
+{
+    if (!memory) {
+        fputs("qst: out of memory\n", stderr);
+        exit(EXIT_FAILED);
+    }
+    return memory;
+}
+
+void *out_resize(void *memory, size_t bytes)
+{
+    return out_need(realloc(memory, bytes ? bytes : 1));
+}
+
+static char *format_text(const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int   length = vsnprintf(NULL, 0, format, again);
+    char *text = out_resize(NULL, length < 0 ? 1 : (size_t)length + 1);
+    va_end(again);
+    text[0] = '\0';
+    vsnprintf(text, length < 0 ? 1 : (size_t)length + 1, format, args);
+    return text;
+}
+
+char *out_text(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = format_text(format, args);
+    va_end(args);
+    return text;
+}
+
+/* ---- Tables --------------------------------------------------------------------------------------------------- */
+
+void out_table_init(out_table *table, const char *align, const char *const *heads)
+{
+    memset(table, 0, sizeof *table);
+    table->align = align;
+    table->columns = strlen(align);
+    for (size_t i = 0; i < table->columns; i++)
+        out_table_cell(table, "%s", heads[i]);
+}
+
+void out_table_cell(out_table *table, const char *format, ...)
+{
+    va_list args;
+    table->cells = out_resize(table->cells, (table->n + 1) * sizeof *table->cells);
+    va_start(args, format);
+    table->cells[table->n++] = format_text(format, args);
+    va_end(args);
+}
+
+/* Letters, not bytes: continuation bytes of UTF-8 take no place. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++)
+        width += (*text & 0xC0) != 0x80;
+    return width;
+}
+
+void out_table_print(const out_table *table, const char *indent)
+{
+    size_t *width = out_resize(NULL, table->columns * sizeof *width);
+    memset(width, 0, table->columns * sizeof *width);
+    for (size_t i = 0; i < table->n; i++) {
+        size_t own = width_of(table->cells[i]);
+        if (own > width[i % table->columns])
+            width[i % table->columns] = own;
+    }
+    for (size_t i = 0; i < table->n; i++) {
+        size_t column = i % table->columns, pad = width[column] - width_of(table->cells[i]);
+        bool   last = column + 1 == table->columns, right = table->align[column] == 'r';
+        if (last && !table->cells[i][0]) /* no blanks at a line's end */
+            pad = 0;
+        printf("%s%*s%s",
+               column == 0                   ? indent
+               : last && !table->cells[i][0] ? ""
+                                             : "  ",
+               right ? (int)pad : 0, "", table->cells[i]);
+        printf("%*s%s", right || last ? 0 : (int)pad, "", last ? "\n" : "");
+    }
+    free(width);
+}
+
+void out_table_finish(out_table *table)
+{
+    for (size_t i = 0; i < table->n; i++)
+        free(table->cells[i]);
+    free(table->cells);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------------------------- */
+
+void out_json(json_t *json)
+{
+    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY);
+    putchar('\n');
+    json_decref(json);
+}
+
+typedef struct gathered {
+    char  *text;
+    size_t length;
+} gathered;
+
+static void gather(void *user, const char *text, size_t length)
+{
+    gathered *all = user;
+    all->text = out_resize(all->text, all->length + length);
+    memcpy(all->text + all->length, text, length);
+    all->length += length;
+}
+
+json_t *out_describe(qst_context *context, const char *what)
+{
+    gathered     all = {NULL, 0};
+    qst_error    err = {0};
+    json_error_t where;
+    json_t      *json = NULL;
+    qst_status   status = qst_describe(context, what, gather, &all, &err);
+    if (status < 0)
+        out_error(what, status, &err);
+    else if (!(json = json_loadb(all.text ? all.text : "", all.length, JSON_DECODE_ANY, &where)))
+        out_fail("%s: the description is not JSON: line %d, column %d: %s", what, where.line, where.column, where.text);
+    free(all.text);
+    return json;
+}
+
+const char *out_member(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+double out_number(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+int out_truth(const json_t *object, const char *name)
+{
+    return json_is_true(json_object_get(object, name));
+}
+
+/* ---- Lines ---------------------------------------------------------------------------------------------------- */
+
+out_time out_ms(double ms)
+{
+    out_time time;
+    if (ms >= 1000)
+        snprintf(time.text, sizeof time.text, "%.3f s", ms / 1000);
+    else
+        snprintf(time.text, sizeof time.text, ms < 1 ? "%.4f ms" : "%.3f ms", ms);
+    return time;
+}
+
+int out_fail(const char *format, ...)
+{
+    va_list args;
+    out_progress(NULL);
+    fputs("qst: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return EXIT_FAILED;
+}
+
+int out_error(const char *what, qst_status status, const qst_error *err)
+{
+    int spoken = err && err->text[0];
+    if (spoken && err->source[0] && strcmp(err->source, what) != 0)
+        return out_fail("%s: %s: %s", what, err->source, err->text);
+    return out_fail("%s: %s", what, spoken ? err->text : qst_status_text(status));
+}
+
+void out_progress(const char *format, ...)
+{
+    va_list args;
+    if (!isatty(STDERR_FILENO))
+        return;
+    fputs("\r\033[K", stderr); /* to the line's start, wipe it */
+    if (format) {
+        va_start(args, format);
+        vfprintf(stderr, format, args);
+        va_end(args);
+    }
+    fflush(stderr);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * out.h: what the command prints: tables, JSON, failures, progress; and the JSON that the library describes itself
+ * with. Memory here never fails: out of memory ends the command with one line and exit code 1.
+ */
+#ifndef QST_TOOL_OUT_H
+#define QST_TOOL_OUT_H
+
+#include <jansson.h>
+#include <quernstone/context.h>
+#include <stddef.h>
+
+/* realloc and strdup-like printf that never give NULL. out_resize(NULL, n) allocates. */
+void *out_resize(void *memory, size_t bytes);
+char *out_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void *out_need(void *memory); /* what another function allocated */
+
+/* A table: columns aligned, two blanks between them, no line longer than it must be. */
+typedef struct out_table {
+    const char *align;      /* one letter a column: l or r */
+    size_t      columns, n; /* n cells so far, the heads included */
+    char      **cells;
+} out_table;
+
+/* `heads` has one text a column. */
+void out_table_init(out_table *table, const char *align, const char *const *heads);
+/* One cell, from left to right, row after row. */
+void out_table_cell(out_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_table_print(const out_table *table, const char *indent);
+void out_table_finish(out_table *table);
+
+/* Prints indented and frees. */
+void out_json(json_t *json);
+
+/* qst_describe as values; NULL after a line on stderr. */
+json_t *out_describe(qst_context *context, const char *what);
+
+/* A member's text, number or truth; "" or 0 where it is missing or null. */
+const char *out_member(const json_t *object, const char *name);
+double      out_number(const json_t *object, const char *name);
+int         out_truth(const json_t *object, const char *name);
+
+/* "3.670 s" from 1000 ms on, else "117.258 ms", below 1 ms "0.2251 ms". */
+typedef struct out_time {
+    char text[32];
+} out_time;
+out_time out_ms(double ms);
+
+/* One line on stderr; return EXIT_FAILED. */
+int out_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int out_error(const char *what, qst_status status, const qst_error *err);
+
+/* A line that says what goes on, on stderr and only where that is a terminal; out_progress(NULL) wipes it. */
+void out_progress(const char *format, ...);
+
+#endif

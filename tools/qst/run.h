@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run.h: one matmul on random data, from options to a checked result.
+ */
+#ifndef QST_TOOL_RUN_H
+#define QST_TOOL_RUN_H
+
+#include "check.h"
+
+#include <jansson.h>
+
+#define RUN_RUNS_MAX 100000
+
+/* As the options say; sizes and offsets in elements. */
+typedef struct run_options {
+    int64_t  m, n, k, lda, ldb, ldc, offset_a, offset_b, offset_c, batch, runs, seed;
+    double   alpha, beta;
+    uint32_t type, numerics, broadcast; /* broadcast: bit 0 A, bit 1 B */
+    bool     transa, transb, colmajor_c;
+} run_options;
+
+/*   problem    text
+ *   called     false: the call failed, only `problem` and `pinned` tell something
+ *   outside_c  nothing around C's elements changed; inputs: nor did A and B
+ *   pinned     [{"name", "outcome", "account"}], one for each candidate that --pin names */
+typedef struct run_result {
+    char        *problem;
+    char        *winner;
+    json_t      *pinned;
+    bool         called, outside_c, inputs;
+    check_result check;
+    double       first_ms, min_ms, median_ms, gflops;
+    int          n_times;
+} run_result;
+
+/* 0, or EXIT_FAILED where the call failed (after one line on stderr) or the result is wrong. */
+int  run_matmul(run_result *result, const device_handle *device, const qst_matmul *problem, const run_options *options,
+                const args_list *pin);
+void run_finish(run_result *result);
+
+bool run_right(const run_result *result);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_matmul.c: operands, the call, the judgement about it, its times, and what became of pinned candidates. */
+#include "out.h"
+#include "run.h"
+#include "verb.h"
+#include "verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD 4096u /* bytes before and after C; keeps any alignment that C asks for */
+
+typedef struct operands {
+    data_matrix a, b, c;
+} operands;
+
+/* Random where an operand is read, else left as NaN. */
+static bool make(operands *all, const device_handle *device, const qst_matmul *p, const run_options *o)
+{
+    data_init(&all->a, &p->a, p->m, p->k, p->batch, (uint64_t)o->offset_a, 0);
+    data_init(&all->b, &p->b, p->k, p->n, p->batch, (uint64_t)o->offset_b, 0);
+    data_init(&all->c, &p->c, p->m, p->n, p->batch, (uint64_t)o->offset_c, GUARD);
+    if (p->alpha != 0) {
+        data_random(&all->a, 3 * (uint64_t)o->seed);
+        data_random(&all->b, 3 * (uint64_t)o->seed + 1);
+    }
+    if (p->beta != 0)
+        data_random(&all->c, 3 * (uint64_t)o->seed + 2);
+    return data_upload(&all->a, device) && data_upload(&all->b, device) && data_upload(&all->c, device);
+}
+
+/* One call from enqueue to finish, in ms; negative after one line on stderr. */
+static double call(const operands *all, const device_handle *device, const qst_matmul *p)
+{
+    qst_error  err = {0};
+    uint64_t   start = device_now();
+    qst_status status = qst_matmul_enqueue_at(device->context, device->queue, p, data_operand(&all->a),
+                                              data_operand(&all->b), data_operand(&all->c), 0, NULL, NULL, &err);
+    if (status < 0) {
+        out_error("matmul", status, &err);
+        return -1;
+    }
+    if (!device_ok(clFinish(device->queue), "clFinish"))
+        return -1;
+    return (double)(device_now() - start) / 1e6;
+}
+
+static bool judge(run_result *r, const operands *all, const device_handle *device, const qst_matmul *p)
+{
+    unsigned char *a = out_resize(NULL, (size_t)all->a.bytes), *b = out_resize(NULL, (size_t)all->b.bytes);
+    unsigned char *c = out_resize(NULL, (size_t)all->c.bytes);
+    bool           read =
+        data_download(&all->a, device, a) && data_download(&all->b, device, b) && data_download(&all->c, device, c);
+    if (read) {
+        check_task task = {p, &all->a, &all->b, &all->c, c, NULL, 0};
+        r->check = check_product(&task);
+        r->outside_c = data_unchanged(&all->c, c, false);
+        r->inputs = data_unchanged(&all->a, a, true) && data_unchanged(&all->b, b, true);
+    }
+    free(a);
+    free(b);
+    free(c);
+    return read;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool time_runs(run_result *r, const operands *all, const device_handle *device, const qst_matmul *p, int runs)
+{
+    double *ms = out_resize(NULL, (size_t)runs * sizeof *ms);
+    int     n = 0;
+    while (n < runs && (ms[n] = call(all, device, p)) >= 0)
+        n++;
+    bool done = n == runs;
+    if (done && n) {
+        qsort(ms, (size_t)n, sizeof *ms, ascending);
+        r->min_ms = ms[0];
+        r->median_ms = (ms[(n - 1) / 2] + ms[n / 2]) / 2;
+        r->n_times = n;
+        if (ms[0] > 0)
+            r->gflops =
+                2.0 * (double)p->m * (double)p->n * (double)p->k * (double)data_products(p->batch) / ms[0] / 1e6;
+    }
+    free(ms);
+    return done;
+}
+
+static bool name_winner(run_result *r, const device_handle *device, const qst_matmul *p)
+{
+    qst_error  err = {0};
+    qst_plan  *plan;
+    qst_status status = qst_matmul_plan(&plan, device->context, device->queue, p, &err);
+    if (status < 0)
+        return out_error("plan", status, &err), false;
+    r->winner = out_text("%s", qst_plan_winner(plan));
+    qst_plan_destroy(plan);
+    return true;
+}
+
+static void add_pinned(json_t *rows, const char *name, const char *outcome, const char *account)
+{
+    json_array_append_new(rows,
+                          out_need(json_pack("{s:s,s:s,s:s}", "name", name, "outcome", outcome, "account", account)));
+}
+
+/* Accounts of the candidates that a glob names, from the key's verdict. */
+static void tell_pinned(run_result *r, const device_handle *device, qst_set *set, const qst_matmul *p, const char *glob)
+{
+    problem_key key;
+    json_t     *verdict = NULL;
+    if (problem_key_of(set, p, &key, NULL) && !verdict_find(&verdict, device->context, &key))
+        return;
+    json_t *findings = json_object_get(verdict, "findings");
+    size_t  before = json_array_size(r->pinned);
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
+        if (!verdict_matches(glob, out_member(finding, "name")))
+            continue;
+        char *account = verdict_account(finding);
+        add_pinned(r->pinned, out_member(finding, "name"), out_member(finding, "outcome"), account);
+        free(account);
+    }
+    if (json_array_size(r->pinned) == before)
+        add_pinned(r->pinned, glob, "",
+                   verdict ? "no candidate of such a name" : "nothing was tuned: the problem needs no tuning");
+    json_decref(verdict);
+}
+
+int run_matmul(run_result *r, const device_handle *device, const qst_matmul *problem, const run_options *options,
+               const args_list *pin)
+{
+    qst_matmul p = *problem;
+    operands   all;
+    qst_set   *set;
+    qst_error  err = {0};
+    bool       done = false;
+    memset(&all, 0, sizeof all);
+    r->pinned = out_need(json_array());
+    if (qst_set_find(&set, device->context, "matmul", &err) < 0)
+        return out_error("run", err.status, &err);
+    if (!make(&all, device, &p, options))
+        goto out;
+    p.a.align = data_align(all.a.start);
+    p.b.align = data_align(all.b.start);
+    p.c.align = data_align(all.c.start);
+    r->problem = problem_text(set, &p);
+    r->first_ms = call(&all, device, &p);
+    r->called = r->first_ms >= 0 && judge(r, &all, device, &p) && name_winner(r, device, &p);
+    done = r->called && time_runs(r, &all, device, &p, (int)options->runs);
+    for (size_t i = 0; i < pin->n; i++)
+        tell_pinned(r, device, set, &p, pin->data[i]);
+out:
+    data_finish(&all.a);
+    data_finish(&all.b);
+    data_finish(&all.c);
+    return done && run_right(r) ? 0 : EXIT_FAILED;
+}
+
+bool run_right(const run_result *r)
+{
+    return r->called && r->check.right && r->outside_c && r->inputs;
+}
+
+void run_finish(run_result *r)
+{
+    free(r->problem);
+    free(r->winner);
+    json_decref(r->pinned);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * settings.c: options of the command line as configuration JSON; what the keys mean is the library's business. */
+#include "settings.h"
+
+#include "out.h"
+#include "verb.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool settings_given(const args_common *common)
+{
+    return common->config || common->set.n || common->device || common->platform || common->level || common->pin.n ||
+           common->deny.n || common->budget >= 0;
+}
+
+bool settings_put(json_t *settings, const char *path, json_t *value)
+{
+    char   *copy = out_text("%s", path), *name = copy, *dot;
+    json_t *at = settings;
+    bool    done = false;
+    while ((dot = strchr(name, '.'))) {
+        *dot = '\0';
+        json_t *next = json_object_get(at, name);
+        if (!next) {
+            next = out_need(json_object());
+            if (json_object_set_new(at, name, next) != 0)
+                break;
+        }
+        at = next;
+        if (!json_is_object(at))
+            break;
+        name = dot + 1;
+    }
+    if (!dot && json_is_object(at) && *name)
+        done = json_object_set(at, name, value) == 0;
+    json_decref(value);
+    free(copy);
+    return done;
+}
+
+/* VALUE is JSON where it reads as JSON, else text. */
+static int put_pair(json_t *settings, const char *pair)
+{
+    const char *equals = strchr(pair, '=');
+    if (!equals || equals == pair)
+        return args_usage("", "--set %s: not of the form path=value", pair);
+    char   *path = out_text("%.*s", (int)(equals - pair), pair);
+    json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);
+    if (!value)
+        value = json_string(equals + 1);
+    int status = 0;
+    if (!value)
+        status = args_usage("", "--set %s: the value is not UTF-8", pair);
+    else if (!settings_put(settings, path, value))
+        status = args_usage("", "--set %s: %s is not the path of a setting", pair, path);
+    free(path);
+    return status;
+}
+
+static int put_list(json_t *settings, const char *option, const char *path, const args_list *list)
+{
+    json_t *array;
+    if (list->n == 0)
+        return 0;
+    array = out_need(json_array());
+    for (size_t i = 0; i < list->n; i++)
+        if (json_array_append_new(array, json_string(list->data[i])) != 0) {
+            json_decref(array);
+            return args_usage("", "--%s %s: not UTF-8", option, list->data[i]);
+        }
+    return settings_put(settings, path, array) ? 0 : args_usage("", "--config: %s is in the way", path);
+}
+
+static int put_text(json_t *settings, const char *option, const char *path, const char *text)
+{
+    if (!text)
+        return 0;
+    json_t *value = json_string(text);
+    if (!value)
+        return args_usage("", "--%s %s: not UTF-8", option, text);
+    return settings_put(settings, path, value) ? 0 : args_usage("", "--config: %s is in the way", path);
+}
+
+int settings_make(json_t **settings, const args_common *common)
+{
+    json_error_t where;
+    json_t      *made = common->config ? json_loads(common->config, 0, &where) : out_need(json_object());
+    int          status = 0;
+    if (!made)
+        return args_usage("", "--config: line %d, column %d: %s", where.line, where.column, where.text);
+    if (!json_is_object(made))
+        status = args_usage("", "--config: not an object");
+    for (size_t i = 0; i < common->set.n && status == 0; i++)
+        status = put_pair(made, common->set.data[i]);
+    if (status == 0)
+        status = put_text(made, "device", "device.name", common->device);
+    if (status == 0)
+        status = put_text(made, "platform", "device.platform", common->platform);
+    if (status == 0 && common->level)
+        status = put_text(made, "level", "tune.level", args_levels[common->level]);
+    if (status == 0)
+        status = put_list(made, "pin", "candidates.pin", &common->pin);
+    if (status == 0)
+        status = put_list(made, "deny", "candidates.deny", &common->deny);
+    if (status == 0 && common->budget >= 0 && !settings_put(made, "tune.budget_ms", json_integer(common->budget)))
+        status = args_usage("", "--config: tune.budget_ms is in the way");
+    if (status != 0) {
+        json_decref(made);
+        made = NULL;
+    }
+    *settings = made;
+    return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * settings.h: the configuration that the command hands to the library: --config, then --set, then the shortcuts.
+ */
+#ifndef QST_TOOL_SETTINGS_H
+#define QST_TOOL_SETTINGS_H
+
+#include "args.h"
+
+#include <jansson.h>
+
+/* 0 with an object in *settings, or EXIT_USAGE after one line. */
+int settings_make(json_t **settings, const args_common *common);
+
+/* Puts a value at a path of names joined by dots, makes what is missing on the way, takes the value. False where
+ * something that is no object stands in the way. */
+bool settings_put(json_t *settings, const char *path, json_t *value);
+
+/* Was anything said about configuration on the command line? */
+bool settings_given(const args_common *common);
+
+#endif
