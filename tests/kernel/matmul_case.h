@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * matmul_case.h: one matmul problem with its data, its exact result and the bound of matmul.h for each element. For
+ * tests with cmocka: what goes wrong fails the test.
+ */
+#ifndef TEST_KERNEL_MATMUL_CASE_H
+#define TEST_KERNEL_MATMUL_CASE_H
+
+#include "runner.h"
+#include <quernstone/matmul.h>
+
+enum { MATMUL_CASE_LEAD = 8 }; /* elements before a matrix that keep its start aligned to 16 bytes */
+
+/* The whole buffer, elements before and after the matrix included; NaN where no element of the matrix is. */
+struct matmul_case_matrix {
+    double *value;
+    size_t  count;
+    size_t  start;
+};
+
+struct matmul_case {
+    qst_matmul                problem;
+    struct matmul_case_matrix x[3];
+    double                   *exact, *bound; /* by C's index in its buffer */
+    char                     *inside;        /* is this element of the buffer one of C's? */
+};
+
+/* `lead` elements stand before each matrix. A case is freed by finish. */
+void matmul_case_init(struct matmul_case *t, const qst_matmul *problem, size_t lead);
+void matmul_case_finish(struct matmul_case *t);
+
+/* Bytes of an element. */
+uint32_t matmul_case_bytes(const qst_matmul *p);
+
+/* Operand `which` as a new buffer, and its bytes on the host, which the caller frees. */
+void matmul_case_upload(struct runner *r, const struct matmul_case *t, int which, cl_mem *buffer, void **raw);
+
+/* Every element of C within its bound, every other one of its buffer as it was, bit for bit. */
+void matmul_case_compare(const struct matmul_case *t, const char *name, const void *got, const void *before);
+
+#endif

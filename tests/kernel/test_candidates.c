@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_candidates.c: every candidate of the plugins here, by itself, against a double reference: odd, tiny, skinny
+ * and large shapes, all transpositions, padding, offsets, batches with broadcast, alpha and beta. Padding of A and B
+ * and all of C are NaN before (C only where beta is 0); what lies outside C must not change. Linked with the plugins'
+ * sources compiled with QST_BUILTIN. "Not applicable" is counted and printed, for each candidate.
+ */
+#include "matmul_case.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+extern const qst_plugin qst__builtin_naive, qst__builtin_tiled, qst__builtin_clblast;
+
+static struct runner bench;
+
+/* Set by test_clblast.c: the vendor library's candidate alone, whose own compilation takes longer than all others'. */
+#ifndef VENDOR
+#define VENDOR 0
+#endif
+static const int vendor = VENDOR;
+
+/* ---- Running a case ---------------------------------------------------------------------------------------------- */
+
+/* Runs a candidate where it can; the bytes of C's buffer come back in `got`, which the caller frees. */
+static int run_one(struct runner_candidate *c, const struct matmul_case *t, cl_mem *buffers, void *const *raw,
+                   void *got)
+{
+    const qst_matmul *p = &t->problem;
+    const size_t      bytes = t->x[2].count * matmul_case_bytes(p);
+    const char       *why = NULL;
+    qst_mem           operands[3];
+    int32_t           status = c->candidate.can_run(c->candidate.user, &bench.device, p, &why);
+    int               i;
+    if (vendor != !c->candidate.steps)
+        return 0;
+    if (status != QST_OK) {
+        assert_int_equal(status, QST_E_UNSUPPORTED);
+        assert_non_null(why);
+        c->refused++;
+        return 0;
+    }
+    assert_int_equal(clEnqueueWriteBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, raw[2], 0, NULL, NULL),
+                     CL_SUCCESS);
+    for (i = 0; i < 3; i++)
+        operands[i] = qst_mem_at(buffers[i], t->x[i].start * matmul_case_bytes(p));
+    status = runner_run(&bench, c, p, operands, matmul_case_bytes(p));
+    if (status == QST_E_UNSUPPORTED && !c->candidate.steps) {
+        c->refused++; /* the vendor's library is not on this machine */
+        return 0;
+    }
+    if (status != QST_OK)
+        fail_msg("%s: status %d", c->name, status);
+    assert_int_equal(clEnqueueReadBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, got, 0, NULL, NULL), CL_SUCCESS);
+    c->ran++;
+    return 1;
+}
+
+static void check(const qst_matmul *problem, size_t lead)
+{
+    struct matmul_case t;
+    cl_mem             buffers[3];
+    void              *raw[3], *got;
+    uint32_t           i;
+    matmul_case_init(&t, problem, lead);
+    for (i = 0; i < 3; i++)
+        matmul_case_upload(&bench, &t, (int)i, &buffers[i], &raw[i]);
+    got = malloc(t.x[2].count * 8);
+    assert_non_null(got);
+    for (i = 0; i < bench.n; i++)
+        if (run_one(&bench.candidates[i], &t, buffers, raw, got))
+            matmul_case_compare(&t, bench.candidates[i].name, got, raw[2]);
+    for (i = 0; i < 3; i++) {
+        clReleaseMemObject(buffers[i]);
+        free(raw[i]);
+    }
+    free(got);
+    matmul_case_finish(&t);
+}
+
+/* ---- The cases ------------------------------------------------------------------------------------------------- */
+
+static const int64_t shapes[][3] = {
+    {1, 1, 1},       {3, 3, 3},       {16, 16, 16},  {17, 17, 17},  {33, 33, 33},   {64, 64, 64},  {65, 65, 65},
+    {100, 100, 100}, {129, 129, 129}, {1, 129, 65},  {129, 1, 64},  {3, 100, 17},   {100, 3, 33},  {17, 64, 1},
+    {64, 16, 3},     {33, 65, 129},   {65, 33, 100}, {16, 129, 33}, {129, 16, 65},  {1, 1, 129},   {100, 129, 16},
+    {129, 100, 3},   {64, 65, 128},   {5, 7, 1000},  {33, 20, 515}, {400, 130, 40}, {30, 700, 60},
+};
+
+static const double scalars[][2] = {
+    {1, 0}, {1, 1}, {0.5, -1}, {-1, 0.5}, {0, 0.5}, {1, 0}, {0.5, 0}, {-1, 1}, {0, 0}, {0, 1}, {1, -1}, {0.5, 0.5},
+};
+
+/* Rows x cols, adjacent along columns or along rows, `pad` elements between lines. */
+static void lay(qst_matrix *x, int64_t rows, int64_t cols, int transposed, int64_t pad)
+{
+    x->row = transposed ? 1 : cols + pad;
+    x->col = transposed ? rows + pad : 1;
+}
+
+static void make(qst_matmul *p, const int64_t *shape, uint32_t transposition, int64_t pad, uint32_t scalar)
+{
+    qst_matmul_init(p, shape[0], shape[1], shape[2], QST_F32);
+    lay(&p->a, p->m, p->k, transposition & 2, pad);
+    lay(&p->b, p->k, p->n, transposition & 1, pad);
+    lay(&p->c, p->m, p->n, 0, pad);
+    p->alpha = scalars[scalar % QSTK_COUNT(scalars)][0];
+    p->beta = scalars[scalar % QSTK_COUNT(scalars)][1];
+}
+
+/* Shapes x transpositions; padding, offsets and scalars go round with different periods. */
+static void shapes_and_transpositions(void **state)
+{
+    static const int64_t pads[] = {0, 3, 4};
+    static const size_t  leads[] = {MATMUL_CASE_LEAD, 0, 5, 0, MATMUL_CASE_LEAD};
+    qst_matmul           p;
+    uint32_t             s, t, at = 0;
+    (void)state;
+    for (s = 0; s < QSTK_COUNT(shapes); s++)
+        for (t = 0; t < 4; t++, at++) {
+            make(&p, shapes[s], t, pads[at % 3], at % 12 + at / 12);
+            check(&p, leads[at % 5]);
+        }
+}
+
+static void batch(qst_matmul *p, int d, int64_t count, int64_t a, int64_t b, int64_t c)
+{
+    p->batch[d] = count;
+    p->a.batch[d] = a;
+    p->b.batch[d] = b;
+    p->c.batch[d] = c;
+}
+
+static void batches(void **state)
+{
+    static const int64_t shape[3] = {18, 20, 132};
+    const int64_t        size = 200 * 200; /* more than any of the matrices */
+    qst_matmul           p;
+    uint32_t             t;
+    (void)state;
+    /* CLBlast compiles anew for each transposition. */
+    for (t = 0; t < (vendor ? 1u : 4u); t++) {
+        make(&p, shape, t, 4, t);
+        batch(&p, 3, 5, size, size, size);
+        check(&p, MATMUL_CASE_LEAD);
+        make(&p, shape, t, 0, t + 1);
+        batch(&p, 2, 3, 0, size, size + 1);
+        check(&p, 0);
+        make(&p, shape, t, 1, t + 2);
+        batch(&p, 1, 2, 0, size, 3 * size);
+        batch(&p, 3, 3, size, 0, size);
+        check(&p, MATMUL_CASE_LEAD);
+        make(&p, shape, t, 0, t + 3);
+        batch(&p, 0, 2, size, 0, 6 * size);
+        batch(&p, 1, 2, 0, size, 3 * size);
+        batch(&p, 3, 3, 2 * size, 0, size);
+        check(&p, 0);
+    }
+}
+
+/* What only the fallback computes, and shared rows and columns (stride 0). */
+static void strides(void **state)
+{
+    static const int64_t shape[3] = {19, 37, 23};
+    qst_matmul           p;
+    (void)state;
+    make(&p, shape, 0, 0, 0);
+    p.a.row = 2 * 23 + 1;
+    p.a.col = 2;
+    p.b.row = 3 * 37;
+    p.b.col = 3;
+    check(&p, 0);
+    make(&p, shape, 0, 0, 1);
+    p.c.row = 2 * 37;
+    p.c.col = 2;
+    check(&p, 5);
+    make(&p, shape, 0, 0, 2);
+    p.c.row = 1;
+    p.c.col = 19;
+    check(&p, 0);
+    make(&p, shape, 0, 0, 3);
+    p.a.row = 0;
+    p.b.row = 0;
+    check(&p, 0);
+    make(&p, shape, 3, 0, 1);
+    p.a.col = 0;
+    p.b.col = 0;
+    check(&p, MATMUL_CASE_LEAD);
+}
+
+static void doubles(void **state)
+{
+    uint32_t   s, t;
+    qst_matmul p;
+    (void)state;
+    if (vendor)
+        skip(); /* the same path, and as much compilation again */
+    for (s = 3; s < 20; s += 4)
+        for (t = 0; t < 4; t++) {
+            make(&p, shapes[s], t, 1, s + t);
+            p.a.type = p.b.type = p.c.type = QST_F64;
+            check(&p, 0);
+        }
+}
+
+/* The fallback's two kernels: B with adjacent columns takes the one, the same B spread out the other. */
+static void rows_and_scalars_agree(void **state)
+{
+    static const int64_t shape[3] = {35, 83, 301};
+    struct matmul_case   dense, spread;
+    cl_mem               buffers[3];
+    void                *raw[3], *got[2];
+    qst_matmul           p;
+    uint32_t             which, i;
+    (void)state;
+    if (vendor)
+        skip();
+    make(&p, shape, 0, 0, 3);
+    matmul_case_init(&dense, &p, 0);
+    p.b.col = 2;
+    p.b.row = 2 * shape[1];
+    matmul_case_init(&spread, &p, 0);
+    for (i = 0; i < (uint32_t)(shape[1] * shape[2]); i++)
+        spread.x[1].value[2 * i] = dense.x[1].value[i];
+    for (i = 0; i < dense.x[0].count; i++)
+        spread.x[0].value[i] = dense.x[0].value[i];
+    for (i = 0; i < dense.x[2].count; i++)
+        spread.x[2].value[i] = dense.x[2].value[i];
+    for (which = 0; which < 2; which++) {
+        const struct matmul_case *t = which ? &spread : &dense;
+        for (i = 0; i < 3; i++)
+            matmul_case_upload(&bench, t, (int)i, &buffers[i], &raw[i]);
+        got[which] = malloc(t->x[2].count * 8);
+        assert_non_null(got[which]);
+        assert_string_equal(bench.candidates[0].name, "naive.row16");
+        assert_int_equal(run_one(&bench.candidates[0], t, buffers, raw, got[which]), 1);
+        for (i = 0; i < 3; i++) {
+            clReleaseMemObject(buffers[i]);
+            free(raw[i]);
+        }
+    }
+    assert_memory_equal(got[0], got[1], (size_t)(shape[0] * shape[1]) * sizeof(float));
+    free(got[0]);
+    free(got[1]);
+    matmul_case_finish(&dense);
+    matmul_case_finish(&spread);
+}
+
+/* ---- Without running: refusals, limits, costs ------------------------------------------------------------------- */
+
+static struct runner_candidate *named(const char *name)
+{
+    uint32_t i;
+    for (i = 0; i < bench.n; i++)
+        if (strcmp(bench.candidates[i].name, name) == 0)
+            return &bench.candidates[i];
+    fail_msg("no candidate %s", name);
+    return NULL;
+}
+
+static void refuses(const char *name, const qst_matmul *p, const char *reason)
+{
+    const struct runner_candidate *c = named(name);
+    const char                    *why = NULL;
+    assert_int_equal(c->candidate.can_run(c->candidate.user, &bench.device, p, &why), QST_E_UNSUPPORTED);
+    assert_string_equal(why, reason);
+}
+
+static void refusals(void **state)
+{
+    static const int64_t shape[3] = {64, 64, 64};
+    qst_matmul           p;
+    (void)state;
+    make(&p, shape, 0, 0, 0);
+    p.a.type = p.b.type = p.c.type = QST_F16;
+    refuses("naive.row16", &p, "f32 and f64 only");
+    refuses("tiled.cpu_6x64_k384", &p, "f32 only");
+    refuses("clblast.gemm", &p, "A, B and C all f32 or all f64 only");
+    make(&p, shape, 0, 0, 0);
+    p.a.col = 2;
+    p.a.row = 128;
+    refuses("tiled.64x64x16_4x4", &p, "neither rows nor columns of A are adjacent");
+    refuses("clblast.gemm", &p, "CLBlast needs adjacent columns or rows of A and lines that do not overlap");
+    make(&p, shape, 0, 0, 0);
+    p.b.row = 0;
+    refuses("clblast.gemm", &p, "CLBlast needs adjacent columns or rows of B and lines that do not overlap");
+    make(&p, shape, 0, 0, 0);
+    p.c.row = 1;
+    p.c.col = 64;
+    refuses("tiled.cpu_8x48_k384", &p, "columns of C are not adjacent");
+    refuses("clblast.gemm", &p, "CLBlast needs adjacent columns of C");
+    make(&p, shape, 0, 0, 0);
+    refuses("tiled.splitk8_cpu_6x64_k384", &p, "k under 128 is not split");
+    batch(&p, 3, 2, 4096, 0, 4096);
+    refuses("clblast.gemm", &p, "a batch that shares A or B has no form in CLBlast");
+    batch(&p, 2, 2, 0, 4096, 8192);
+    refuses("clblast.gemm", &p, "CLBlast has one batch dimension; these do not merge into one");
+    batch(&p, 1, 2, 8192, 0, 16384);
+    refuses("tiled.128x128x16_8x8", &p, "more than two batch dimensions that do not merge");
+    qst_matmul_init(&p, 20000, 20000, 4096, QST_F32);
+    refuses("tiled.splitk4_64x64x16_4x4", &p, "the workspace would be over 256 MiB");
+    qst_matmul_init(&p, (int64_t)1 << 31, 8, 8, QST_F32);
+    refuses("tiled.cpu_6x64_k384", &p, "m over 2^30");
+}
+
+/* Grids without barriers stay small however large the problem is, and every launch fits the device. */
+static void grids(void **state)
+{
+    static struct runner_steps steps;
+    qst_matmul                 p;
+    uint32_t                   i, x;
+    (void)state;
+    qst_matmul_init(&p, 5000, 3000, 700, QST_F32);
+    qst_matmul_batch(&p, 100000);
+    for (i = 0; i < bench.n; i++) {
+        struct runner_candidate *c = &bench.candidates[i];
+        if (!c->candidate.steps || c->candidate.can_run(c->candidate.user, &bench.device, &p, NULL) != QST_OK)
+            continue;
+        assert_int_equal(runner_record(&bench, c, &p, &steps), QST_OK);
+        for (x = 0; x < steps.n; x++) {
+            const qst_launch *l = &steps.launches[x];
+            if (strcmp(steps.entries[x], "tiled_matmul") != 0)
+                assert_true(l->global[0] * (l->dims > 1 ? l->global[1] * l->global[2] : 1) < 65536);
+            assert_true(l->global[0] % l->local[0] == 0);
+            assert_true(l->local[0] * (l->dims > 1 ? l->local[1] * l->local[2] : 1) <= bench.device.max_group);
+        }
+    }
+}
+
+/* On a CPU device a barrier row is a last resort and estimated slower than any row without barriers; on a GPU the
+ * rows without barriers are not offered. */
+static void devices_and_costs(void **state)
+{
+    const qst_key key = {0, 0, NULL};
+    qst_device    gpu = bench.device;
+    double        slowest_thread = 0, fastest_barrier = 1e30;
+    uint32_t      i;
+    qst_matmul    p;
+    (void)state;
+    gpu.type = QST_DEVICE_GPU;
+    qst_matmul_init(&p, 512, 512, 512, QST_F32);
+    for (i = 0; i < bench.n; i++) {
+        const qst_candidate *c = &bench.candidates[i].candidate;
+        const int            thread = strstr(c->variant, "cpu_") != NULL;
+        const char          *why = NULL;
+        double               ns;
+        if (strncmp(bench.candidates[i].name, "tiled.", 6) != 0)
+            continue;
+        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), thread ? QST_OK : QST_POOR);
+        if (!thread)
+            assert_string_equal(why, "barriers are slow on a CPU device");
+        assert_int_equal(c->supports(c->user, &gpu, &key, &why), thread ? QST_E_UNSUPPORTED : QST_OK);
+        ns = c->estimate(c->user, &bench.device, &p);
+        slowest_thread = thread && ns > slowest_thread ? ns : slowest_thread;
+        fastest_barrier = !thread && ns < fastest_barrier ? ns : fastest_barrier;
+    }
+    assert_true(slowest_thread > 0);
+    assert_true(slowest_thread < fastest_barrier);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return runner_open(&bench) || runner_start(&bench, &qst__builtin_naive) ||
+           runner_start(&bench, &qst__builtin_tiled) || runner_start(&bench, &qst__builtin_clblast);
+}
+
+static int tear_down(void **state)
+{
+    int      idle = 0;
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < bench.n; i++) {
+        const struct runner_candidate *c = &bench.candidates[i];
+        if (vendor == !c->candidate.steps)
+            print_message("  %-30s ran %4u, not applicable %4u\n", c->name, c->ran, c->refused);
+        idle |= c->ran == 0 && c->candidate.steps && !vendor;
+    }
+    runner_close(&bench);
+    return idle; /* a candidate that nothing applied to was not tested */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(grids),
+        cmocka_unit_test(devices_and_costs),
+        cmocka_unit_test(rows_and_scalars_agree),
+        cmocka_unit_test(shapes_and_transpositions),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(strides),
+        cmocka_unit_test(doubles),
+    };
+    return cmocka_run_group_tests_name(vendor ? "clblast" : "candidates", tests, set_up, tear_down);
+}
