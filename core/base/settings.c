@@ -21,6 +21,9 @@ void qst__settings_finish(qst__settings *settings, const qst__alloc *alloc)
     qst__free(alloc, settings->device_platform);
     qst__free(alloc, settings->device_name);
     qst__free(alloc, settings->log);
+    qst__free(alloc, settings->store_path);
+    qst__free(alloc, settings->environment);
+    qst__free(alloc, settings->decisions_file);
     finish_strings(&settings->plugin_dirs, alloc);
     finish_strings(&settings->plugin_load, alloc);
     finish_strings(&settings->plugin_required, alloc);

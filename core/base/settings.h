@@ -11,6 +11,14 @@
 
 enum { QST__MODE_TUNE, QST__MODE_FALLBACK, QST__MODE_BACKGROUND, QST__MODE_FROZEN };
 enum { QST__LEVEL_MINIMAL, QST__LEVEL_BALANCED, QST__LEVEL_EXTENSIVE, QST__LEVEL_FULL };
+enum { QST__STATISTIC_PAIRS, QST__STATISTIC_MEDIAN };
+enum { QST__CACHE_WARM, QST__CACHE_COLD };
+enum { QST__INPUTS_OWN, QST__INPUTS_CALLER };
+enum { QST__ISOLATE_OFF, QST__ISOLATE_FIRST };
+enum { QST__RECHECK_NEVER, QST__RECHECK_DRIVER, QST__RECHECK_ALWAYS };
+enum { QST__BACKEND_LMDB, QST__BACKEND_MEMORY, QST__BACKEND_OFF };
+enum { QST__PLACE_CACHE, QST__PLACE_LOCAL, QST__PLACE_PROJECT };
+enum { QST__HISTORY_OFF, QST__HISTORY_BASIC, QST__HISTORY_FULL };
 
 typedef struct qst__strings { /* a list of owned strings */
     char   **data;
@@ -51,6 +59,32 @@ typedef struct qst__settings {
     /* plugin.*, groups.* */
     qst__pair *pairs;
     uint32_t   n_pairs;
+    /* tune.*, how a key is measured and when again */
+    int32_t statistic; /* QST__STATISTIC_…: what decides between candidates */
+    int32_t cache;     /* QST__CACHE_…: the device's caches before a sample */
+    int32_t inputs;    /* QST__INPUTS_…: whose operands are timed */
+    int32_t isolate;   /* QST__ISOLATE_…: what runs in a process of its own */
+    int32_t recheck;   /* QST__RECHECK_…: when a stored verdict is measured again before it is used */
+    bool    force;     /* each key is tuned afresh, once a process, whatever is stored */
+    /* store.* */
+    int32_t backend;     /* QST__BACKEND_… */
+    int32_t place;       /* QST__PLACE_…: where the environments lie; store_path goes before it */
+    char   *store_path;  /* absolute directory of environments; NULL: by place */
+    char   *environment; /* a file name of [A-Za-z0-9._-], never NULL once conf/ has filled it in */
+    int64_t map_mb;      /* MiB of the store's map at first; it grows */
+    bool    readonly;    /* the store is read and never written */
+    /* verdicts.*, throughput.*, programs.*: what is read from the store and written to it */
+    bool    verdict_cache;
+    bool    throughput_cache;
+    bool    program_cache;
+    int64_t programs_max_mb; /* MiB of program binaries kept; 0: no limit */
+    /* decisions.*: where the line of each tuning goes, any number of them */
+    bool  decisions_stdout;
+    bool  decisions_stderr;
+    char *decisions_file; /* absolute, appended to; NULL: none */
+    /* history.* */
+    int32_t history_level; /* QST__HISTORY_… */
+    int32_t history_keep;  /* sessions kept; 0: no limit */
 } qst__settings;
 
 /* Frees what conf/ filled in. */

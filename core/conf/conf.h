@@ -10,8 +10,8 @@
  *
  * A missing file is fine, save the one that QST_CONFIG names; one that cannot be read is E_CONFIG. A project's file
  * that belongs to another user than root and this one is passed over and noted. Without `env` no variable is read, so
- * that there is no user's file and none named by QST_CONFIG. Relative plugin directories are relative to the file
- * that says them, those of a variable or the API to the working directory. A list replaces a lower source's;
+ * that there is no user's file and none named by QST_CONFIG. Relative paths are relative to the file that says them,
+ * those of a variable or the API to the working directory. A list replaces a lower source's;
  * QST_PLUGIN_PATH goes in front of it.
  */
 #ifndef QST_CONF_CONF_H
@@ -35,6 +35,17 @@ qst_status           qst__conf_create(qst__conf **conf, const qst__alloc *alloc,
                                       qst_error *err);
 void                 qst__conf_destroy(qst__conf *conf);
 const qst__settings *qst__conf_settings(const qst__conf *conf);
+
+/* Absolute directories, borrowed: where the program was when the configuration was made, and where the project's file
+ * that was read lies. NULL: unknown; none was read. */
+const char *qst__conf_working(const qst__conf *conf);
+const char *qst__conf_project(const qst__conf *conf);
+
+/* Calls `each` once for every plugin of which plugin.<name>.<key> says something, in the order in which they were
+ * first named: with its name, the first key's path, and that key's origin. Only who has loaded the plugins can tell
+ * that there is none of this name, and should say so: a misspelt name is obeyed by nobody. E_NOMEM. */
+typedef void qst__conf_named(void *user, const char *name, const char *path, const char *origin);
+qst_status   qst__conf_plugins_named(const qst__conf *conf, qst__conf_named *each, void *user);
 
 /* For `qst config`: an array of {path, value, origin, default, help}; origin is a file, a variable, "API" or
  * "default". Open-ended keys follow the others, as far as they are set; then files that were passed over, with path

@@ -20,6 +20,8 @@ static void set_value(qst__json *entry, const char *name, const qst__key_row *ro
     const void *at = (const char *)settings + row->offset;
     switch (row->type) {
     case QST__TYPE_TEXT:
+    case QST__TYPE_NAME:
+    case QST__TYPE_PATH:
     case QST__TYPE_LOG:
         qst__json_set_text(entry, name, *(char *const *)at);
         break;

@@ -35,7 +35,60 @@ static const char *const LEVELS[] = {
     NULL,
 };
 
-#define DAY_MS 86400000.0
+static const char *const BACKENDS[] = {
+    [QST__BACKEND_LMDB] = "lmdb",
+    [QST__BACKEND_MEMORY] = "memory",
+    [QST__BACKEND_OFF] = "off",
+    NULL,
+};
+
+static const char *const PLACES[] = {
+    [QST__PLACE_CACHE] = "cache",
+    [QST__PLACE_LOCAL] = "local",
+    [QST__PLACE_PROJECT] = "project",
+    NULL,
+};
+
+static const char *const STATISTICS[] = {
+    [QST__STATISTIC_PAIRS] = "pairs",
+    [QST__STATISTIC_MEDIAN] = "median",
+    NULL,
+};
+
+static const char *const CACHES[] = {
+    [QST__CACHE_WARM] = "warm",
+    [QST__CACHE_COLD] = "cold",
+    NULL,
+};
+
+static const char *const INPUTS[] = {
+    [QST__INPUTS_OWN] = "own",
+    [QST__INPUTS_CALLER] = "caller",
+    NULL,
+};
+
+static const char *const ISOLATES[] = {
+    [QST__ISOLATE_OFF] = "off",
+    [QST__ISOLATE_FIRST] = "first",
+    NULL,
+};
+
+static const char *const RECHECKS[] = {
+    [QST__RECHECK_NEVER] = "never",
+    [QST__RECHECK_DRIVER] = "driver",
+    [QST__RECHECK_ALWAYS] = "always",
+    NULL,
+};
+
+static const char *const HISTORIES[] = {
+    [QST__HISTORY_OFF] = "off",
+    [QST__HISTORY_BASIC] = "basic",
+    [QST__HISTORY_FULL] = "full",
+    NULL,
+};
+
+#define DAY_MS 86400000.0 /* a day */
+#define TIB_MB 1048576.0  /* a TiB */
 
 /* clang-format off */
 const qst__key_row qst__schema[] = {
@@ -76,9 +129,22 @@ const qst__key_row qst__schema[] = {
     {"tune.verify", QST__TYPE_BOOL, EVERYBODY, AT(verify), "true", 0, 0, NULL, NULL,
      "check a candidate's results before it is timed"},
     {"tune.wait", QST__TYPE_BOOL, EVERYBODY, AT(wait), "false", 0, 0, NULL, NULL,
-     "a call whose key another thread is tuning waits for the answer; false: it is served by the fallback"},
-    {"tune.memory_mb", QST__TYPE_LONG, EVERYBODY, AT(memory_mb), "2048", 1, 1048576, NULL, NULL,
+     "a call whose key another thread or process is tuning waits for the answer; false: it is served by the fallback"},
+    {"tune.memory_mb", QST__TYPE_LONG, EVERYBODY, AT(memory_mb), "2048", 1, TIB_MB, NULL, NULL,
      "MiB of device memory for tuning and workspaces"},
+    {"tune.statistic", QST__TYPE_WORD, EVERYBODY, AT(statistic), "pairs", 0, 0, STATISTICS, NULL,
+     "what decides between candidates: their ratios round by round, or their medians"},
+    {"tune.cache", QST__TYPE_WORD, EVERYBODY, AT(cache), "warm", 0, 0, CACHES, NULL,
+     "the device's caches before a sample: as the sample before left them, or displaced by other data"},
+    {"tune.inputs", QST__TYPE_WORD, EVERYBODY, AT(inputs), "own", 0, 0, INPUTS, NULL,
+     "whose operands are timed: made for the problem, or the caller's, for problems too large to duplicate: they must "
+     "hold their data when the call is made, and the output is written more than once"},
+    {"tune.isolate", QST__TYPE_WORD, EVERYBODY, AT(isolate), "off", 0, 0, ISOLATES, NULL,
+     "first: a candidate's first contact with a device happens in a process of its own, with a deadline"},
+    {"tune.recheck", QST__TYPE_WORD, EVERYBODY, AT(recheck), "driver", 0, 0, RECHECKS, NULL,
+     "a stored verdict is measured again, in short, before it is used: never, when the driver is another, or always"},
+    {"tune.force", QST__TYPE_BOOL, EVERYBODY, AT(force), "false", 0, 0, NULL, NULL,
+     "tune each key afresh, once a process, whatever is stored"},
 
     {"candidates.pin", QST__TYPE_LIST, EVERYBODY, AT(pin), "", 0, 0, NULL, "QST_PIN",
      "full names of candidates, * for any run of characters: others are not run"},
@@ -87,6 +153,41 @@ const qst__key_row qst__schema[] = {
 
     {"groups.<op>.<group>.priority", QST__TYPE_INT, EVERYBODY, QST__OPEN, "", -128, 127, NULL, NULL,
      "priority of a group of an operation, instead of the group's own; negative: its members are left out"},
+
+    {"store.backend", QST__TYPE_WORD, NO_PROJECT, AT(backend), "lmdb", 0, 0, BACKENDS, NULL,
+     "where answers are kept: in a file, in memory for as long as the context lives, or nowhere but in the table of "
+     "keys that are in use"},
+    {"store.place", QST__TYPE_WORD, NO_PROJECT, AT(place), "cache", 0, 0, PLACES, NULL,
+     "where the directory of environments lies: the user's cache directory, the working directory, or that of the "
+     "project's quernstone.json"},
+    {"store.path", QST__TYPE_PATH, NO_PROJECT, AT(store_path), "", 0, 0, NULL, NULL,
+     "directory of environments, instead of store.place"},
+    {"store.environment", QST__TYPE_NAME, NO_PROJECT, AT(environment), "default", 0, 0, NULL, "QST_ENVIRONMENT",
+     "name of the environment; environments do not see each other's answers"},
+    {"store.map_mb", QST__TYPE_LONG, NO_PROJECT, AT(map_mb), "256", 1, TIB_MB, NULL, NULL,
+     "MiB of address space for the store's file at first; it grows when it is full"},
+    {"store.readonly", QST__TYPE_BOOL, NO_PROJECT, AT(readonly), "false", 0, 0, NULL, NULL,
+     "read the store and never write to it; what is found out lasts as long as the context"},
+
+    {"verdicts.cache", QST__TYPE_BOOL, NO_PROJECT, AT(verdict_cache), "true", 0, 0, NULL, "QST_AUTOTUNE_CACHE",
+     "keep verdicts in the store; false: each process tunes its keys itself, once"},
+    {"throughput.cache", QST__TYPE_BOOL, NO_PROJECT, AT(throughput_cache), "true", 0, 0, NULL, "QST_THROUGHPUT_CACHE",
+     "keep the peaks of the device in the store; false: each process probes them itself, once"},
+    {"programs.cache", QST__TYPE_BOOL, NO_PROJECT, AT(program_cache), "true", 0, 0, NULL, NULL,
+     "keep program binaries in the store; false: each process builds from source"},
+    {"programs.max_mb", QST__TYPE_LONG, NO_PROJECT, AT(programs_max_mb), "256", 0, TIB_MB, NULL, NULL,
+     "MiB of program binaries, beyond which those that were used longest ago go; 0: no limit"},
+
+    {"decisions.stdout", QST__TYPE_BOOL, NO_PROJECT, AT(decisions_stdout), "false", 0, 0, NULL, NULL,
+     "write the account of each tuning to standard output, one JSON object a line"},
+    {"decisions.stderr", QST__TYPE_BOOL, NO_PROJECT, AT(decisions_stderr), "false", 0, 0, NULL, NULL,
+     "the same to standard error"},
+    {"decisions.file", QST__TYPE_PATH, NO_PROJECT, AT(decisions_file), "", 0, 0, NULL, NULL,
+     "the same at the end of this file, which is made where it is missing"},
+    {"history.level", QST__TYPE_WORD, NO_PROJECT, AT(history_level), "basic", 0, 0, HISTORIES, NULL,
+     "what the store notes of the processes that tuned: nothing, tunings and compilations, or these with their samples"},
+    {"history.keep", QST__TYPE_INT, NO_PROJECT, AT(history_keep), "100", 0, 1000000, NULL, NULL,
+     "processes in the history, beyond which the oldest go; 0: no limit"},
 
     {"log", QST__TYPE_LOG, EVERYBODY, AT(log), "", 0, 0, NULL, "QST_LOG",
      "a level (error, warn, info, debug) and areas (context, conf, plug, tune, cl, store, run), separated by commas"},

@@ -14,6 +14,8 @@
 
 typedef enum qst__key_type {
     QST__TYPE_TEXT,  /* char *, NULL where empty */
+    QST__TYPE_NAME,  /* char *, a file name of [A-Za-z0-9._-] and at most QST__NAME_MAX bytes, not of dots alone */
+    QST__TYPE_PATH,  /* char *, absolute, NULL where empty */
     QST__TYPE_LOG,   /* the same, a list that qst__log_configure understands */
     QST__TYPE_ANY,   /* open rows only: a text, a number or a truth value, kept as text */
     QST__TYPE_LIST,  /* qst__strings; a text counts as a list of one; of a variable: separated by commas */
@@ -25,6 +27,8 @@ typedef enum qst__key_type {
     QST__TYPE_WORD,  /* int32_t: index of the token */
     QST__TYPE_GRADE  /* int32_t: index of the token; the index itself will do as well */
 } qst__key_type;
+
+#define QST__NAME_MAX 64u
 
 #define QST__SOURCE(from) (1u << (from)) /* of QST__FROM_… */
 

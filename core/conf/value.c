@@ -65,13 +65,16 @@ typedef qst_status put_function(const target *to, const qst__input *input, void 
 
 #define REFUSE(to, ...) qst__conf_fail((to)->conf, (to)->place, (to)->path, (to)->err, __VA_ARGS__)
 
-static put_function put_text, put_log, put_list, put_paths, put_int, put_long, put_real, put_bool, put_word;
+static put_function put_text, put_name, put_path, put_log, put_list, put_paths, put_int, put_long, put_real, put_bool,
+    put_word;
 
 static const struct {
     put_function *put; /* NULL: open rows only */
     const char   *wanted;
 } TYPES[] = {
     [QST__TYPE_TEXT] = {put_text, "a text"},
+    [QST__TYPE_NAME] = {put_name, "a text"},
+    [QST__TYPE_PATH] = {put_path, "a text"},
     [QST__TYPE_LOG] = {put_log, "a text"},
     [QST__TYPE_ANY] = {NULL, "a text, a number, true or false"},
     [QST__TYPE_LIST] = {put_list, "a text or a list of texts"},
@@ -117,6 +120,20 @@ static qst_status put_text(const target *to, const qst__input *input, void *at)
     return input->kind == QST__INPUT_TEXT ? replace_text(to, at, input->text) : wrong_type(to, input);
 }
 
+/* A name becomes a part of a path: it must not lead elsewhere. */
+static qst_status put_name(const target *to, const qst__input *input, void *at)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    if (input->kind != QST__INPUT_TEXT)
+        return wrong_type(to, input);
+    size_t length = strlen(input->text);
+    if (length > QST__NAME_MAX)
+        return REFUSE(to, "'%.*s…' is longer than %u bytes", TEXT_SHOWN, input->text, QST__NAME_MAX);
+    if (strspn(input->text, allowed) < length || strspn(input->text, ".") == length)
+        return REFUSE(to, "'%.*s' is no name of [A-Za-z0-9._-]", TEXT_SHOWN, input->text);
+    return replace_text(to, at, input->text);
+}
+
 static qst_status put_log(const target *to, const qst__input *input, void *at)
 {
     qst__log  scratch = {0};
@@ -128,7 +145,7 @@ static qst_status put_log(const target *to, const qst__input *input, void *at)
     return replace_text(to, at, input->text);
 }
 
-/* ---- Lists ------------------------------------------------------------------------------------------------------ */
+/* ---- Paths and lists ------------------------------------------------------------------------------------------------------ */
 
 static void free_strings(const qst__alloc *alloc, qst__strings *strings)
 {
@@ -138,16 +155,32 @@ static void free_strings(const qst__alloc *alloc, qst__strings *strings)
     *strings = (qst__strings){0};
 }
 
-/* The absolute form of a directory; NULL where there is no memory. */
-static char *absolute(const target *to, const char *path)
+/* The absolute form of a path, allocated. */
+static qst_status absolute(const target *to, const char *path, char **out)
 {
     qst__str    str;
     const char *directory = to->conf->places.data[to->place].directory;
+    if (path[0] != '/' && !directory)
+        return REFUSE(to, "'%.*s' is relative and the working directory is unknown", TEXT_SHOWN, path);
     qst__str_init(&str, &to->conf->alloc);
     if (path[0] != '/')
         qst__str_printf(&str, "%s%s", directory, strcmp(directory, "/") == 0 ? "" : "/");
     qst__str_append(&str, path);
-    return qst__str_take(&str);
+    *out = qst__str_take(&str);
+    return *out ? QST_OK : qst__conf_nomem(to->err);
+}
+
+static qst_status put_path(const target *to, const qst__input *input, void *at)
+{
+    char *path = NULL;
+    if (input->kind != QST__INPUT_TEXT)
+        return wrong_type(to, input);
+    qst_status status = *input->text ? absolute(to, input->text, &path) : QST_OK;
+    if (status == QST_OK) {
+        qst__free(&to->conf->alloc, *(char **)at);
+        *(char **)at = path;
+    }
+    return status;
 }
 
 /* A list of its own from what is given, then what `behind` holds, which is emptied. */
@@ -164,15 +197,13 @@ static qst_status make_list(const target *to, const qst__input *input, qst__stri
     if (!list.data)
         status = qst__conf_nomem(to->err);
     for (size_t i = 0; i < count && status == QST_OK; i++) {
-        bool relative = to->row->type == QST__TYPE_PATHS && items[i][0] != '/';
         if (!items[i][0])
             status = REFUSE(to, "item %zu is empty", i);
-        else if (relative && !to->conf->places.data[to->place].directory)
-            status = REFUSE(to, "'%.*s' is relative and the working directory is unknown", TEXT_SHOWN, items[i]);
-        else if (!(list.data[i] = relative ? absolute(to, items[i]) : qst__strdup(alloc, items[i])))
+        else if (to->row->type == QST__TYPE_PATHS)
+            status = absolute(to, items[i], &list.data[i]);
+        else if (!(list.data[i] = qst__strdup(alloc, items[i])))
             status = qst__conf_nomem(to->err);
-        else
-            list.count++;
+        list.count += status == QST_OK;
     }
 out:
     if (status != QST_OK) {
@@ -250,6 +281,8 @@ static qst_status put_real(const target *to, const qst__input *input, void *at)
 
 static qst_status put_bool(const target *to, const qst__input *input, void *at)
 {
+    if (input->kind == QST__INPUT_TEXT && to->conf->places.data[to->place].from == QST__FROM_ENV)
+        return REFUSE(to, "'%.*s' is not one of true, 1, on, false, 0, off", TEXT_SHOWN, input->text);
     if (input->kind != QST__INPUT_BOOL)
         return wrong_type(to, input);
     *(bool *)at = input->truth;
