@@ -4,6 +4,7 @@
 # test.sh: installs packages (as root), builds twice, with and without sanitizers, and runs all tests. The last line
 # is the sum: `N passed, N failed`.
 set -u
+umask 022 # plugins that others may write to are not loaded
 cd "$(dirname "$0")/.." || exit 1
 . tools/ci/prepare.sh
 

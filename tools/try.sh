@@ -4,6 +4,7 @@
 # try.sh: from a bare Debian 12 to the main job: installs packages (as root), builds, tunes four shapes.
 # `sh tools/try.sh 512 768` tunes others.
 set -u
+umask 022 # plugins that others may write to are not loaded
 cd "$(dirname "$0")/.." || exit 1
 . tools/ci/prepare.sh
 

@@ -21,6 +21,7 @@ struct qst__program {
     int           state;
     qst__cond     changed;
     cl_program    cl;
+    bool          kept; /* its binary is in the store, or came from there */
     char         *log;  /* NULL: none */
     cl_int        code; /* of the failed build */
 };
@@ -95,13 +96,88 @@ static bool is_transient(cl_int code)
     return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES || code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
+/* From a kept binary. False: there is none, or it does not build any more; the source does. */
+static bool load(qst__programs *programs, const qst_program *desc, const char *options, qst__program *program,
+                 uint64_t *ns)
+{
+    uint8_t    *bytes = NULL;
+    size_t      length = 0;
+    qst_status  status;
+    qst_program binary = {sizeof binary, QST_PROGRAM_BINARY, NULL, 0, NULL};
+    uint64_t    start = qst__now(&programs->clock);
+    cl_int      code = CL_INVALID_BINARY;
+    cl_program  cl = NULL;
+
+    if (!programs->binaries.load || desc->form != QST_PROGRAM_SOURCE)
+        return false;
+    status = programs->binaries.load(programs->binaries.user, program->digest, &bytes, &length);
+    if (status == QST_E_BUILD) { /* it failed on this driver before: the log is all there is */
+        program->code = CL_BUILD_PROGRAM_FAILURE;
+        program->log = (char *)bytes;
+        return true;
+    }
+    if (status != QST_OK)
+        return false;
+    binary.data = bytes;
+    binary.length = length;
+    cl = create(programs, &binary, &code);
+    if (code == CL_SUCCESS)
+        code = clBuildProgram(cl, 1, &programs->device, options, NULL, NULL);
+    *ns = qst__now(&programs->clock) - start;
+    qst__free(programs->alloc, bytes);
+    if (code != CL_SUCCESS) {
+        QST__LOG(programs->log, CL, WARN, "a kept binary of %llu bytes gives %s: built from source again",
+                 (unsigned long long)length, qst__cl_name(code));
+        if (cl)
+            (void)clReleaseProgram(cl);
+        return false;
+    }
+    count_build(programs, QST_PROGRAM_BINARY, *ns);
+    program->cl = cl;
+    program->code = CL_SUCCESS;
+    program->kept = true;
+    return true;
+}
+
+static void save_failure(const qst__programs *programs, const qst__program *program)
+{
+    const char *log = qst__program_log(program);
+
+    if (programs->binaries.save && program->code == CL_BUILD_PROGRAM_FAILURE)
+        programs->binaries.save(programs->binaries.user, program->digest, true, log, strlen(log));
+}
+
+uint64_t qst__programs_keep(qst__programs *programs, qst__program *program)
+{
+    uint64_t       start = qst__now(&programs->clock);
+    size_t         length = 0;
+    unsigned char *bytes = NULL;
+
+    if (!programs->binaries.save || program->kept || !program->cl)
+        return 0;
+    program->kept = true;
+    if (clGetProgramInfo(program->cl, CL_PROGRAM_BINARY_SIZES, sizeof length, &length, NULL) == CL_SUCCESS && length)
+        bytes = qst__zalloc(programs->alloc, length);
+    if (bytes && clGetProgramInfo(program->cl, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL) == CL_SUCCESS)
+        programs->binaries.save(programs->binaries.user, program->digest, false, bytes, length);
+    qst__free(programs->alloc, bytes);
+    QST__LOG(programs->log, CL, DEBUG, "binary of %llu bytes kept in %.1f ms", (unsigned long long)length,
+             (double)(qst__now(&programs->clock) - start) * 1e-6);
+    return qst__now(&programs->clock) - start;
+}
+
 /* Without the lock: the entry is this thread's as long as it is BUILDING. Gives the next state. */
 static int build(qst__programs *programs, const qst_program *desc, const char *options, qst__program *program,
                  uint64_t *ns)
 {
     cl_int     code;
-    uint64_t   start = qst__now(&programs->clock);
-    cl_program cl = create(programs, desc, &code);
+    uint64_t   start;
+    cl_program cl;
+
+    if (load(programs, desc, options, program, ns))
+        return program->code == CL_SUCCESS ? STATE_BUILT : STATE_FAILED;
+    start = qst__now(&programs->clock);
+    cl = create(programs, desc, &code);
     if (code == CL_SUCCESS) {
         code = clBuildProgram(cl, 1, &programs->device, options, NULL, NULL);
         read_log(programs, program, cl);
@@ -121,7 +197,10 @@ static int build(qst__programs *programs, const qst_program *desc, const char *o
         (void)clReleaseProgram(cl);
     QST__LOG(programs->log, CL, INFO, "program of %llu bytes, options %s: %s (%d)\n%s",
              (unsigned long long)desc->length, options, qst__cl_name(code), (int)code, qst__program_log(program));
-    return is_transient(code) ? STATE_EMPTY : STATE_FAILED;
+    if (is_transient(code))
+        return STATE_EMPTY;
+    save_failure(programs, program);
+    return STATE_FAILED;
 }
 
 /* ---- Looking up ----------------------------------------------------------------------------------------------- */

@@ -15,6 +15,17 @@
 
 typedef struct qst__program qst__program;
 
+/* Where binaries are kept between processes. The digest names form, text and options; the keeper adds device, driver
+ * and pointer width.
+ *   load   QST_OK with a binary, E_BUILD with the log of a build that is known to fail here; else E_NOTFOUND. Memory of
+ *          the programs' allocator.
+ *   save   failed: bytes are the log of a failed build */
+typedef struct qst__binaries {
+    void *user;
+    qst_status (*load)(void *user, const uint8_t digest[32], uint8_t **bytes, size_t *length);
+    void (*save)(void *user, const uint8_t digest[32], bool failed, const void *bytes, size_t length);
+} qst__binaries;
+
 typedef struct qst__programs {
     const qst__alloc *alloc;
     const qst__log   *log;
@@ -24,6 +35,7 @@ typedef struct qst__programs {
     qst__cl_counters *counters;
     qst__lock         lock;
     qst__program     *first;
+    qst__binaries     binaries; /* zero: programs live as long as the process; set before the first get */
 } qst__programs;
 
 void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const qst__log *log, cl_context context,
@@ -33,8 +45,14 @@ void qst__programs_finish(qst__programs *programs);
 /* Gives the built program, borrowed until finish. build_ns (NULL: not wanted): time of the build by this call, 0 where
  * it was there or another thread built it. E_BUILD: the error's text has the first lines of the log that fit, and
  * *out is the failed program, whose log is whole; it has no cl_program. Otherwise *out is NULL on failure. */
-qst_status  qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
-                              qst_error *err);
+qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
+                             qst_error *err);
+
+/* Has the program's binary kept. To be called once its kernels have run with the local sizes they will be used with, and have finished:
+ * some drivers compile at the first launch, and what was not compiled by then is not in the binary. Nothing where it
+ * came from a binary, or was kept before. Gives the time it took. */
+uint64_t qst__programs_keep(qst__programs *programs, qst__program *program);
+
 cl_program  qst__program_cl(const qst__program *program);
 const char *qst__program_log(const qst__program *program); /* whole build log, "" where there is none */
 

@@ -28,7 +28,8 @@
     X(CLASS, "numerics class not satisfied")                                                                           \
     X(REFUSED, "refused by configuration")                                                                             \
     X(SKIPPED, "skipped by priority")                                                                                  \
-    X(BUDGET, "budget spent before it") /* the next miss goes on here */
+    X(BUDGET, "budget spent before it")    /* the next miss goes on here */                                            \
+    X(LIBRARY, "its library is not there") /* tried again when it opens */
 
 #define QST__OUTCOME_ENUM(name, text) QST__OUTCOME_##name,
 enum { QST__OUTCOME_LIST(QST__OUTCOME_ENUM) QST__OUTCOME_COUNT };
@@ -55,7 +56,8 @@ typedef struct qst__finding {
 
 enum {
     QST__VERDICT_PARTIAL = 1u << 0, /* the budget, or our death, ended it: the next miss goes on */
-    QST__VERDICT_ROOF = 1u << 1     /* the roof ended it: who has most samples under limit_ns wins */
+    QST__VERDICT_ROOF = 1u << 1,    /* the roof ended it: who has most samples under limit_ns wins */
+    QST__VERDICT_PRIOR = 1u << 2    /* from elsewhere (another driver, an older judge, an import): to be re-checked */
 };
 
 typedef struct qst__verdict {
@@ -80,6 +82,12 @@ typedef struct qst__verdict {
 qst_status qst__verdict_init(qst__verdict *verdict, const qst__alloc *alloc, const qst__set *set);
 void       qst__verdict_finish(qst__verdict *verdict);
 qst_status qst__verdict_copy(qst__verdict *out, const qst__alloc *alloc, const qst__verdict *verdict);
+
+/* Takes a stored verdict over for a set that may have changed: findings go by name, those of candidates that are gone
+ * fall out, candidates it does not know are UNTRIED and make it PARTIAL, so that the next tuning contacts them alone.
+ * `order` is left empty: whoever decides fills it. `stored` is unchanged. */
+qst_status qst__verdict_adopt(qst__verdict *out, const qst__alloc *alloc, const qst__set *set,
+                              const qst__verdict *stored);
 
 /* Replaces the reason, printf-like; loses it silently where there is no memory. */
 void qst__finding_why(qst__finding *finding, const qst__alloc *alloc, const char *format, ...) QST__PRINTF(3, 4);

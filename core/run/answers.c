@@ -6,6 +6,7 @@
  * that a collision is a miss. Only the verdict of a set with the same checksum is taken as it is.
  */
 #include "run/run.h"
+#include "tune/tuner.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static void add(qst__sha256 *sha, const char *text)
     qst__sha256_update(sha, text, length);
 }
 
-static void store_key(const qst__entry *entry, uint8_t digest[32])
+void qst__answer_key(const qst__entry *entry, uint8_t digest[32])
 {
     qst__sha256 sha;
 
@@ -51,7 +52,7 @@ void qst__remember(qst__entry *entry, const qst__verdict *verdict)
     size_t       length = 0;
     qst_status   status = qst__verdict_encode(verdict, entry->text, &ctx->alloc, &bytes, &length);
 
-    store_key(entry, digest);
+    qst__answer_key(entry, digest);
     if (status == QST_OK)
         status = ctx->store.put(ctx->store.self, QST_DB_VERDICTS, digest, sizeof digest, bytes, length);
     if (status != QST_OK)
@@ -76,39 +77,72 @@ static int32_t take(void *user, const void *key, uint64_t key_bytes, const void 
     return 1;
 }
 
-void qst__recall(qst__entry *entry)
+/* Does what was stored hold as it is, or is it a prior? A library that was not there and is now makes its candidate
+ * one to try. */
+static void weigh(qst__entry *entry, qst__verdict *v)
 {
-    qst_context    *ctx = entry->shelf->site->ctx;
-    const qst__set *set = &entry->shelf->set->model;
-    recalled        r = {entry, NULL, QST_E_NOTFOUND};
-    uint8_t         digest[32];
-    uint32_t        i;
+    const qst__shelf *shelf = entry->shelf;
+    const qst__set   *set = &shelf->set->model;
+    uint32_t          i;
 
-    r.verdict = qst__zalloc(&ctx->alloc, sizeof *r.verdict);
-    if (!r.verdict)
-        return;
-    store_key(entry, digest);
-    if (ctx->store.get(ctx->store.self, QST_DB_VERDICTS, digest, sizeof digest, take, &r) == QST_E_NOTFOUND)
-        r.status = QST_E_NOTFOUND;
-    if (r.status == QST_OK && (memcmp(r.verdict->checksum, set->checksum, sizeof set->checksum) ||
-                               r.verdict->judge_revision != (set->op.judge ? set->op.judge->revision : 0) ||
-                               r.verdict->ruler_revision != QST__RULER_RULES || r.verdict->n != set->n_candidates)) {
-        qst__verdict_finish(r.verdict);
-        r.status = QST_E_STALE;
+    if (v->judge_revision != (set->op.judge ? set->op.judge->revision : 0) || v->ruler_revision != QST__RULER_RULES ||
+        !v->driver || !*v->driver || strcmp(v->driver, shelf->site->facts.device.driver))
+        v->flags |= QST__VERDICT_PRIOR;
+    for (i = 0; i < v->n; i++) {
+        if (v->findings[i].outcome == QST__OUTCOME_LIBRARY && qst__vendor_opens(entry->shelf, i))
+            v->flags |= QST__VERDICT_PARTIAL;
+        if (qst__outcome_right(v->findings[i].outcome) && !(v->flags & QST__VERDICT_PRIOR))
+            atomic_store(&shelf->verified[i], 1);
     }
-    if (r.status == QST_OK && qst__publish(entry, r.verdict, ctx->store.name)) {
-        for (i = 0; i < r.verdict->n; i++) {
-            uint32_t c = qst__set_find(set, r.verdict->findings[i].name);
-            if (c != UINT32_MAX && qst__outcome_right(r.verdict->findings[i].outcome))
-                atomic_store(&entry->shelf->verified[c], 1);
-        }
-        qst__claim_give(&entry->claim, r.verdict->flags & QST__VERDICT_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_READY);
-        return;
-    }
-    if (r.status == QST_OK)
-        qst__verdict_finish(r.verdict);
-    else if (r.status != QST_E_NOTFOUND)
+}
+
+static int state_of(const qst__verdict *v)
+{
+    return v->flags & (QST__VERDICT_PARTIAL | QST__VERDICT_PRIOR) ? QST__KEY_PARTIAL : QST__KEY_READY;
+}
+
+/* Reads the stored verdict and brings it into the order of today's set. */
+static qst_status read_stored(qst__entry *entry, qst__verdict *out)
+{
+    qst_context *ctx = entry->shelf->site->ctx;
+    qst__verdict stored;
+    recalled     r = {entry, &stored, QST_E_NOTFOUND};
+    uint8_t      digest[32];
+    int32_t      got;
+    qst_status   status;
+
+    memset(&stored, 0, sizeof stored);
+    qst__answer_key(entry, digest);
+    got = ctx->store.get(ctx->store.self, QST_DB_VERDICTS, digest, sizeof digest, take, &r);
+    status = got < 0 ? got : r.status;
+    if (status != QST_OK)
+        return status;
+    status = qst__verdict_adopt(out, &ctx->alloc, &entry->shelf->set->model, &stored);
+    qst__verdict_finish(&stored);
+    if (status == QST_OK)
+        qst__decide(out);
+    return status;
+}
+
+int qst__recall(qst__entry *entry, int state)
+{
+    qst_context  *ctx = entry->shelf->site->ctx;
+    qst__verdict *v = qst__zalloc(&ctx->alloc, sizeof *v);
+    qst_status    status;
+
+    if (!v)
+        return state;
+    status = read_stored(entry, v);
+    if (status == QST_OK) {
+        weigh(entry, v);
+        /* What this process knows already is no less than a partial answer that it or another has stored. */
+        if ((state == QST__KEY_ABSENT || state_of(v) == QST__KEY_READY) && qst__publish(entry, v, ctx->store.name))
+            return state_of(v);
+        qst__verdict_finish(v);
+    } else if (status != QST_E_NOTFOUND) {
         QST__LOG(&ctx->log, STORE, WARN, "%s: a stored verdict is not used: %s", ctx->store.name,
-                 qst_status_text(r.status));
-    qst__free(&ctx->alloc, r.verdict);
+                 qst_status_text(status));
+    }
+    qst__free(&ctx->alloc, v);
+    return state;
 }

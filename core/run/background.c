@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * background.c: tune.mode background: one worker thread of a context tunes what calls have missed, while they run the
- * safe candidate. Until a key is done its calls look again each time, so the first one after it takes the winner over.
+ * background.c: with tune.mode background one worker thread of the context tunes the keys that calls have missed, while
+ * they run the safe candidate. Until a key is done its calls look again each time, so the first one after it takes the
+ * winner over.
  *
- * The worker is started by the first miss and ended by the context's end. Forgetting a cl_context, or ending the
- * context, makes a tuning in progress stop at its next step (the rig refuses), drops what waits, and waits for the
- * worker to leave the site.
+ * The worker is started by its first job and ended by the context's end. Forgetting a cl_context, or ending the
+ * context, makes a tuning in progress stop at its next step (the rig refuses) and drops what waits.
  */
 #include "run/background.h"
 
@@ -19,11 +19,11 @@ struct qst__worker {
     qst__lock    lock;
     qst__cond    cond; /* something waits, something is done, or the end */
     QST__VEC(qst__route *) queue;
-    qst__site   *busy; /* the site that is tuned on */
-    bool         end;
+    qst__site *busy; /* where a key is being tuned */
+    bool       end;
 };
 
-static void work_on(qst__worker *w, qst__route *route)
+static void tune(qst__worker *w, qst__route *route)
 {
     qst__entry *entry = route->entry;
     qst_error   err;
@@ -34,7 +34,7 @@ static void work_on(qst__worker *w, qst__route *route)
     /* A partial answer waits for the next round of the queue. */
     if (qst__claim_state(&entry->claim) == QST__KEY_PARTIAL && !atomic_load(&entry->shelf->site->closing)) {
         atomic_store(&entry->queued, false);
-        qst__background(route);
+        qst__background_tune(route);
     }
 }
 
@@ -53,7 +53,7 @@ static void *run(void *user)
         memmove(w->queue.data, w->queue.data + 1, --w->queue.count * sizeof *w->queue.data);
         w->busy = route->shelf->site;
         qst__lock_give(&w->lock);
-        work_on(w, route);
+        tune(w, route);
         qst__lock_take(&w->lock);
         w->busy = NULL;
         qst__cond_wake(&w->cond);
@@ -77,7 +77,7 @@ static qst__worker *start(qst_context *ctx)
             qst__lock_init(&w->lock);
             qst__cond_init(&w->cond);
             if (pthread_create(&w->thread, NULL, run, w)) {
-                QST__LOG(&ctx->log, TUNE, WARN, "no thread for tuning in the background: keys stay untuned");
+                QST__LOG(&ctx->log, TUNE, WARN, "no thread for work in the background");
                 qst__cond_finish(&w->cond);
                 qst__lock_finish(&w->lock);
                 qst__free(&ctx->alloc, w);
@@ -90,21 +90,23 @@ static qst__worker *start(qst_context *ctx)
     return w;
 }
 
-void qst__background(qst__route *route)
+void qst__background_tune(qst__route *route)
 {
     qst_context *ctx = route->shelf->site->ctx;
     qst__worker *w;
+    bool         posted = false;
 
     if (route->loose || atomic_exchange(&route->entry->queued, true))
         return;
     w = start(ctx);
-    if (!w)
-        return;
-    qst__lock_take(&w->lock);
-    if (w->end || w->queue.count >= QUEUE_MAX || !qst__vec_push(&ctx->alloc, &w->queue, route))
+    if (w) {
+        qst__lock_take(&w->lock);
+        posted = !w->end && w->queue.count < QUEUE_MAX && qst__vec_push(&ctx->alloc, &w->queue, route);
+        qst__cond_wake(&w->cond);
+        qst__lock_give(&w->lock);
+    }
+    if (!posted)
         atomic_store(&route->entry->queued, false);
-    qst__cond_wake(&w->cond);
-    qst__lock_give(&w->lock);
 }
 
 void qst__background_leave(qst__site *site)
@@ -121,6 +123,18 @@ void qst__background_leave(qst__site *site)
             w->queue.data[n++] = w->queue.data[i];
     w->queue.count = n;
     while (w->busy == site)
+        qst__cond_wait(&w->cond, &w->lock);
+    qst__lock_give(&w->lock);
+}
+
+void qst__background_settle(qst_context *ctx)
+{
+    qst__worker *w = atomic_load(&ctx->worker);
+
+    if (!w)
+        return;
+    qst__lock_take(&w->lock);
+    while (w->busy || w->queue.count)
         qst__cond_wait(&w->cond, &w->lock);
     qst__lock_give(&w->lock);
 }

@@ -7,6 +7,7 @@
 #include "cache/memory.h"
 #include "cl/facts.h"
 #include "run/background.h"
+#include "run/binaries.h"
 
 #include <string.h>
 
@@ -149,6 +150,18 @@ void qst_context_destroy(qst_context *ctx)
     qst__conf_destroy(ctx->conf);
     qst__lock_finish(&ctx->lock);
     qst__free(&alloc, ctx);
+}
+
+qst_status qst_context_settle(qst_context *ctx)
+{
+    qst__site *site;
+
+    if (!ctx)
+        return QST_E_INVALID;
+    qst__background_settle(ctx);
+    for (site = atomic_load(&ctx->sites); site; site = atomic_load(&site->next))
+        qst__binaries_flush(site);
+    return QST_OK;
 }
 
 qst_status qst_context_forget(qst_context *ctx, cl_context cl, qst_error *err)

@@ -4,8 +4,6 @@
  */
 #include "model/rounds.h"
 #include "run/background.h"
-#include "run/rig.h"
-#include "tune/tuner.h"
 
 #include <string.h>
 
@@ -43,7 +41,7 @@ static qst_status way_for(qst__route *route, uint32_t candidate, qst__way **out,
 }
 
 /* The best right candidate of the verdict that can run just this problem. */
-static bool way_of_verdict(qst__route *route, const qst__verdict *verdict, qst__way **way)
+bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, qst__way **way)
 {
     const qst__set *set = &route->shelf->set->model;
     qst_context    *ctx = route->shelf->site->ctx;
@@ -60,7 +58,7 @@ static bool way_of_verdict(qst__route *route, const qst__verdict *verdict, qst__
         if (way_for(route, c, way, &err) == QST_OK)
             return true;
         QST__LOG(&ctx->log, RUN, INFO, "%s is passed over: %s", set->candidates[c].name, err.text);
-        if (err.status != QST_E_UNSUPPORTED && err.status != QST_E_NOMEM)
+        if (err.status != QST_E_UNSUPPORTED && err.status != QST_E_NOTFOUND && err.status != QST_E_NOMEM)
             atomic_store(&route->entry->failed[c], 1);
     }
     return false;
@@ -115,114 +113,6 @@ static qst_status safe_way(qst__route *route, qst__way **way, qst_error *err)
     return way_for(route, c, way, err);
 }
 
-static void commit(void *user, const qst__verdict *verdict, uint32_t candidate)
-{
-    qst__entry *entry = user;
-    uint32_t    i;
-
-    for (i = 0; i < verdict->n; i++)
-        if (qst__outcome_right(verdict->findings[i].outcome))
-            atomic_store(&entry->shelf->verified[i], 1);
-    (void)candidate;
-    qst__remember(entry, verdict);
-}
-
-static void lease(void *user, bool take)
-{
-    qst__entry *entry = user;
-
-    if (take)
-        qst__lock_take(&entry->shelf->site->lease);
-    else
-        qst__lock_give(&entry->shelf->site->lease);
-}
-
-static qst_status note_problem(qst__verdict *verdict, const qst__route *route)
-{
-    qst_context *ctx = route->shelf->site->ctx;
-    qst__str     text;
-
-    qst__str_init(&text, &ctx->alloc);
-    qst__problem_print(&route->shelf->set->model.op, route->given, &text);
-    qst__free(&ctx->alloc, verdict->problem);
-    qst__free(&ctx->alloc, verdict->driver);
-    verdict->problem = qst__str_take(&text);
-    verdict->driver = qst__strdup(&ctx->alloc, route->shelf->site->facts.device.driver);
-    qst__str_finish(&text);
-    verdict->ruler_revision = QST__RULER_RULES;
-    verdict->level = (uint32_t)ctx->settings->level;
-    return verdict->problem && verdict->driver ? QST_OK : QST_E_NOMEM;
-}
-
-static void fill_task(qst__task *task, const qst__route *route, const qst__rig *rig)
-{
-    qst_context *ctx = route->shelf->site->ctx;
-
-    memset(task, 0, sizeof *task);
-    task->alloc = &ctx->alloc;
-    task->log = &ctx->log;
-    task->clock = &ctx->clock;
-    task->set = &route->shelf->set->model;
-    task->device = &route->shelf->site->facts.device;
-    task->key = &route->entry->key;
-    task->problem = route->normal;
-    task->class_bit = qst__set_class_of(task->set, route->normal);
-    task->settings = ctx->settings;
-    task->rig = rig;
-    task->commit = commit;
-    task->lease = lease;
-    task->user = route->entry;
-}
-
-/* The claim is ours. Gives it back in the state that came of it. */
-static qst_status tune_now(qst__route *route, qst_error *err)
-{
-    qst_context        *ctx = route->shelf->site->ctx;
-    qst__entry         *entry = route->entry;
-    const qst__verdict *earlier = atomic_load(&entry->verdict);
-    qst__verdict       *verdict = qst__zalloc(&ctx->alloc, sizeof *verdict);
-    qst__rig            rig;
-    qst__task           task;
-    qst_status          status;
-    int                 state = QST__KEY_ABSENT;
-
-    memset(&rig, 0, sizeof rig);
-    status = !verdict  ? QST_E_NOMEM
-             : earlier ? qst__verdict_copy(verdict, &ctx->alloc, earlier)
-                       : qst__verdict_init(verdict, &ctx->alloc, &route->shelf->set->model);
-    if (status == QST_OK)
-        status = note_problem(verdict, route);
-    if (status != QST_OK)
-        status = qst__fail(err, status, "tune", "no memory for a verdict");
-    if (status == QST_OK)
-        status = qst__rig_create(&rig, route, err);
-    if (status == QST_OK) {
-        fill_task(&task, route, &rig);
-        status = qst__tune(&task, verdict, err);
-        atomic_fetch_add(&ctx->n_tuned, status == QST_OK ? 1 : 0);
-        if (status == QST_OK || status == QST_E_NOTFOUND) {
-            if (qst__publish(entry, verdict, "tuned here")) {
-                state = verdict->flags & QST__VERDICT_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_READY;
-                verdict = NULL;
-            }
-        }
-    }
-    qst__rig_destroy(&rig);
-    if (verdict)
-        qst__verdict_finish(verdict);
-    qst__free(&ctx->alloc, verdict);
-    qst__claim_give(&entry->claim, state);
-    return status;
-}
-
-qst_status qst__tune_route(qst__route *route, qst_error *err)
-{
-    qst__entry *entry = route->entry;
-    qst_status  claim = qst__claim_take(&entry->claim, route->shelf->site->ctx->settings->wait, true);
-
-    return claim == QST_OK ? tune_now(route, err) : claim;
-}
-
 /* Tunes or has it tuned, as the policy says. True: what the route gets now may stay. */
 static bool learn(qst__route *route)
 {
@@ -242,7 +132,7 @@ static bool learn(qst__route *route)
     case QST__MODE_BACKGROUND:
         if (qst__claim_state(&entry->claim) == QST__KEY_READY)
             return true;
-        qst__background(route);
+        qst__background_tune(route);
         return false;
     default:
         return true;
@@ -252,7 +142,7 @@ static bool learn(qst__route *route)
 qst_status qst__resolve(qst__route *route, qst__way **way, bool *keep, qst_error *err)
 {
     *keep = learn(route);
-    if (way_of_verdict(route, atomic_load_explicit(&route->entry->verdict, memory_order_acquire), way))
+    if (qst__way_of_verdict(route, atomic_load_explicit(&route->entry->verdict, memory_order_acquire), way))
         return QST_OK;
     return safe_way(route, way, err);
 }
@@ -261,9 +151,10 @@ void qst__demote(qst__route *route, const qst__way *way, const qst_error *err)
 {
     qst_context *ctx = route->shelf->site->ctx;
     qst__way    *mine = (qst__way *)way;
+    bool         known =
+        route->entry && way->candidate != UINT32_MAX && atomic_exchange(&route->entry->failed[way->candidate], 1);
 
-    if (route->entry && way->candidate != UINT32_MAX)
-        atomic_store(&route->entry->failed[way->candidate], 1);
     atomic_compare_exchange_strong(&route->way, &mine, NULL);
-    QST__LOG(&ctx->log, RUN, WARN, "%s failed on a hit and steps down: %s", way->name, err->text);
+    if (!known) /* one line a key: each of its routes may find out for itself */
+        QST__LOG(&ctx->log, RUN, WARN, "%s failed on a hit and steps down: %s", way->name, err->text);
 }

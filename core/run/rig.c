@@ -154,6 +154,7 @@ static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
     cl_int          code;
     qst_status      status;
 
+    atomic_fetch_add(&r->site->ctx->n_tuned, 1);
     qst__lock_take(&r->site->lease);
     status = make_queue(r, err);
     if (status == QST_OK)

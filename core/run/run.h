@@ -38,14 +38,14 @@
 #define QST__PROBLEM_BYTES 1024u  /* bytes of a problem struct, at most: copies of one stand on the stack */
 #define QST__ALIGN_MAX     7u     /* log2 of the largest alignment that is told apart, in bytes */
 #define QST__JUDGE_SEED    0x9e3779b9u
-#define QST__RULER_RULES   1u          /* revision of how run/ verifies and times; stored with verdicts */
+#define QST__RULER_RULES   1u /* revision of how run/ verifies and times; stored with verdicts */
 
-typedef struct qst__site  qst__site;
-typedef struct qst__shelf qst__shelf;
-typedef struct qst__entry qst__entry;
-typedef struct qst__route qst__route;
-typedef struct qst__way   qst__way;
-typedef struct qst__lane  qst__lane;
+typedef struct qst__site   qst__site;
+typedef struct qst__shelf  qst__shelf;
+typedef struct qst__entry  qst__entry;
+typedef struct qst__route  qst__route;
+typedef struct qst__way    qst__way;
+typedef struct qst__lane   qst__lane;
 typedef struct qst__worker qst__worker;
 
 struct qst_set {
@@ -57,44 +57,45 @@ struct qst_set {
 };
 
 struct qst_context {
-    qst__alloc           alloc;
-    qst__log             log;
-    qst__clock           clock;
-    qst__conf           *conf;
-    const qst__settings *settings;
-    qst__plugins         plugins;
-    qst_store            store;
-    uint64_t             serial; /* stamps thread-local slots; differs from that of every other context ever made */
-    _Atomic uint64_t     epoch;  /* raised by forget: stamps older than it are void */
-    qst__lock            lock;   /* adding sets and sites */
-    qst_set             *sets[QST__SETS_MAX];
-    _Atomic uint32_t     n_sets;
-    _Atomic(qst__site *) sites; /* a list; a site is linked in at its head, unlinked by forget only */
-    qst__site           *husks; /* what forget leaves of sites, for look-ups that stand on them; under the lock */
-    qst__cl_counters     cl_counters;
-    _Atomic uint64_t     n_candidate; /* executions inside tunings, and of ways already freed */
-    _Atomic uint64_t     n_hits; /* of routes already freed */
-    _Atomic uint64_t     n_verify;
-    _Atomic uint64_t     n_tuned;
-    _Atomic uint64_t     verify_ns, sample_ns, late_build_ns;
+    qst__alloc             alloc;
+    qst__log               log;
+    qst__clock             clock;
+    qst__conf             *conf;
+    const qst__settings   *settings;
+    qst__plugins           plugins;
+    qst_store              store;
+    uint64_t               serial; /* stamps thread-local slots; differs from that of every other context ever made */
+    _Atomic uint64_t       epoch;  /* raised by forget: stamps older than it are void */
+    qst__lock              lock;   /* adding sets and sites */
+    qst_set               *sets[QST__SETS_MAX];
+    _Atomic uint32_t       n_sets;
+    _Atomic(qst__site *)   sites; /* a list; a site is linked in at its head, unlinked by forget only */
+    qst__site             *husks; /* what forget leaves of sites, for look-ups that stand on them; under the lock */
+    qst__cl_counters       cl_counters;
+    _Atomic uint64_t       n_candidate; /* executions inside tunings, and of ways already freed */
+    _Atomic uint64_t       n_hits;      /* of routes already freed */
+    _Atomic uint64_t       n_verify;
+    _Atomic uint64_t       n_tuned;
+    _Atomic uint64_t       verify_ns, sample_ns, late_build_ns;
     _Atomic(qst__worker *) worker; /* background.c */
 };
 
 struct qst__site {
-    _Atomic(qst__site *)  next; /* kept when the site is forgotten: look-ups take no lock */
-    qst__site            *husk; /* the next among those forgotten */
-    qst_context          *ctx;
-    cl_context            context; /* retained */
-    cl_device_id          device;
-    qst__facts            facts;
-    qst__programs         programs;
-    qst__arena            arena;
-    qst__lock             lease; /* held while a candidate is timed here */
-    qst__lock             lock;  /* shelves, queues, vendor instances, lists of ways */
-    cl_command_queue      bench; /* in order, profiling where there is; made by the first tuning, under the lease */
-    bool                  bench_profiling;
-    _Atomic bool          closing; /* tunings here end at their next step */
-    qst__lane            *lanes; /* private queues of vendor.c; under the lock */
+    _Atomic(qst__site *) next; /* kept when the site is forgotten: look-ups take no lock */
+    qst__site           *husk; /* the next among those forgotten */
+    qst_context         *ctx;
+    cl_context           context; /* retained */
+    cl_device_id         device;
+    qst__facts           facts;
+    qst__programs        programs;
+    qst__arena           arena;
+    qst__lock            lease; /* held while a candidate is timed here */
+    qst__lock            lock;  /* shelves, queues, vendor instances, lists of ways */
+    cl_command_queue     bench; /* in order, profiling where there is; made by the first tuning, under the lease */
+    bool                 bench_profiling;
+    QST__VEC(qst__program *) winners; /* whose binaries are to be kept; under the lock */
+    _Atomic bool          closing;    /* tunings here end at their next step */
+    qst__lane            *lanes;      /* private queues of vendor.c; under the lock */
     _Atomic(qst__shelf *) shelves[QST__SETS_MAX];
 };
 
@@ -120,7 +121,7 @@ struct qst__entry {
     qst__key                key;
     char                   *text; /* whole key text */
     qst__claim              claim;
-    _Atomic bool             queued; /* for the background worker */
+    _Atomic bool            queued;  /* for the background worker */
     _Atomic(qst__verdict *) verdict; /* published when READY or PARTIAL; old ones stay in `old` */
     QST__VEC(qst__verdict *) old;    /* under site->lock */
     _Atomic uint8_t *failed;         /* per candidate: failed on a hit, demoted */
@@ -153,8 +154,10 @@ struct qst__way {
     uint32_t             candidate; /* index in the set; ~0: the trivial candidate */
     qst__runner         *runner;    /* launches as data; NULL: a vendor's */
     void                *instance;
-    const void          *problem; /* the normal form; the route's */
-    _Atomic uint64_t     calls;   /* vendor calls */
+    const void          *problem;                    /* the normal form; the route's */
+    _Atomic uint64_t     calls;                      /* vendor calls */
+    qst__program        *programs[QST_LAUNCHES_MAX]; /* that its launches use */
+    uint32_t             n_programs;
     uint64_t             build_ns;
 };
 
@@ -205,6 +208,8 @@ void qst__key_of(const qst__shelf *shelf, const void *normal, qst__key *key);
 
 /* Finds a way: verdict, store, tuning or the safe candidate, as the policy says. *keep: the route may keep it. */
 qst_status qst__resolve(qst__route *route, qst__way **way, bool *keep, qst_error *err);
+/* The way of the best right candidate that can run just this problem; false: there is none. */
+bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, qst__way **way);
 /* After a way failed on a hit: logs, demotes its candidate. */
 void qst__demote(qst__route *route, const qst__way *way, const qst_error *err);
 
@@ -216,6 +221,8 @@ qst_status qst__way_create(qst__way **way, qst__shelf *shelf, uint32_t candidate
                            const void *problem, qst_error *err);
 /* The operation's trivial candidate. */
 qst_status qst__way_trivial(qst__way **way, qst__shelf *shelf, const void *problem, qst_error *err);
+/* Can a vendor candidate's library be opened here? Tried once a process. */
+bool qst__vendor_opens(qst__shelf *shelf, uint32_t candidate);
 /* Binds a judge's phase. */
 qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *problem, uint32_t phase, uint64_t seed,
                           qst_error *err);
@@ -242,8 +249,12 @@ void       qst__lanes_destroy(qst__site *site);
 
 /* ---- answers.c ------------------------------------------------------------------------------------------------ */
 
-/* Fills a new entry from the store, where it knows the key on this target with the same checksum. */
-void qst__recall(qst__entry *entry);
+/* Looks whether the store knows the key on this target; returns the state of the claim that comes of it: READY, or
+ * PARTIAL where something is left to do (candidates it does not know, a verdict that must be re-checked), or `state`
+ * where the store knows no more than we do. */
+int qst__recall(qst__entry *entry, int state);
+/* Under what the store keeps the entry's verdict: SHA-256 of target, operation and key text. */
+void qst__answer_key(const qst__entry *entry, uint8_t digest[32]);
 /* Keeps a verdict in the store; a failure is one log line. */
 void qst__remember(qst__entry *entry, const qst__verdict *verdict);
 /* Makes a verdict the entry's; takes over the memory. false: no memory, nothing changed. */

@@ -3,6 +3,7 @@
  * site.c: what is kept for each device in each cl_context, and for each set and key there.
  */
 #include "model/rounds.h"
+#include "run/binaries.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -61,6 +62,7 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
     status = qst__facts_init(&site->facts, &ctx->alloc, context, device, err);
     if (status != QST_OK)
         goto out;
+    qst__binaries_attach(site);
     *out = site;
     site = NULL;
 out:
@@ -234,7 +236,7 @@ qst_status qst__entry_of(qst__shelf *shelf, const qst__key *key, qst__entry **ou
     if (!entry) {
         entry = make_entry(shelf, key);
         if (entry)
-            qst__recall(entry);
+            qst__claim_give(&entry->claim, qst__recall(entry, QST__KEY_ABSENT));
         there = entry ? qst__table_add(&shelf->entries, key->value, bytes, hash, entry) : NULL;
         if (entry && there != entry)
             destroy_entry((void *)alloc, entry);

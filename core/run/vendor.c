@@ -93,10 +93,10 @@ void qst__lanes_destroy(qst__site *site)
 static qst_status call(qst__way *way, cl_command_queue queue, const qst_mem *operands, cl_uint n_wait,
                        const cl_event *wait_list, cl_event *event, qst_error *err)
 {
-    bool        no_waits = (way->desc->flags & QST_CANDIDATE_NO_WAITS) != 0;
-    bool        hides = (way->desc->flags & QST_CANDIDATE_HIDES_EVENTS) != 0; /* then a marker covers what it left out */
-    cl_event    done = NULL;
-    qst_call    c;
+    bool     no_waits = (way->desc->flags & QST_CANDIDATE_NO_WAITS) != 0;
+    bool     hides = (way->desc->flags & QST_CANDIDATE_HIDES_EVENTS) != 0; /* then a marker covers what it left out */
+    cl_event done = NULL;
+    qst_call c;
     const char *why = NULL;
     int32_t     answer;
     qst_status  status = no_waits ? qst__join_wait(queue, n_wait, wait_list, err) : QST_OK;

@@ -47,7 +47,7 @@ static qst_status ask_program(const binder *b, uint32_t index, qst_program *out,
 }
 
 /* Limits, programs, kernels of a recorded recipe. */
-static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runner, uint64_t *build_ns, qst_error *err)
+static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runner, qst__way *way, qst_error *err)
 {
     qst__site    *site = b->shelf->site;
     qst__program *programs[PROGRAMS_MAX] = {NULL};
@@ -65,8 +65,10 @@ static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runne
             status = ask_program(b, p, &desc, err);
             if (status == QST_OK)
                 status = qst__programs_get(&site->programs, &desc, &programs[p], &ns, err);
-            *build_ns += ns;
+            way->build_ns += ns;
             ns = 0;
+            if (status == QST_OK && way->n_programs < QST_LAUNCHES_MAX)
+                way->programs[way->n_programs++] = programs[p];
             n = p >= n ? p + 1 : n;
         }
     }
@@ -108,38 +110,51 @@ static qst_status bind_launches(qst__way *way, qst__shelf *shelf, qst_key key, q
     qst__recipe_init(&recipe, &shelf->site->ctx->alloc, shelf->set->model.op.n_operands, false);
     status = record(&b, &recipe, err);
     if (status == QST_OK)
-        status = bind(&b, &recipe, &way->runner, &way->build_ns, err);
+        status = bind(&b, &recipe, &way->runner, way, err);
     qst__recipe_finish(&recipe);
     return status;
 }
 
 /* Opens the vendor's library once for a device; a refusal is remembered with its reason. */
-static qst_status bind_vendor(qst__way *way, qst__shelf *shelf, qst_error *err)
+static bool open_vendor(qst__shelf *shelf, uint32_t candidate, uint64_t *ns)
 {
-    qst__site   *site = shelf->site;
-    qst__vendor *vendor = &shelf->vendors[way->candidate];
-    const char  *why = NULL;
-    uint64_t     start;
-    int32_t      answer;
-    qst_status   status = QST_OK;
+    qst__site            *site = shelf->site;
+    const qst__candidate *c = &shelf->set->model.candidates[candidate];
+    qst__vendor          *vendor = &shelf->vendors[candidate];
+    const char           *why = NULL;
+    uint64_t              start;
+    int32_t               answer;
+    bool                  is_open;
 
     qst__lock_take(&site->lock);
     if (vendor->state == 0) {
         start = qst__now(&site->ctx->clock);
-        answer = way->desc->open(way->desc->user, &site->facts.device, &vendor->instance, &why);
-        way->build_ns += qst__now(&site->ctx->clock) - start;
+        answer = c->desc.open(c->desc.user, &site->facts.device, &vendor->instance, &why);
+        *ns += qst__now(&site->ctx->clock) - start;
         vendor->state = answer == QST_OK ? 1 : -1;
         if (answer != QST_OK) {
             strncpy(vendor->why, why ? why : qst_status_text(answer), sizeof vendor->why - 1);
-            QST__LOG(&site->ctx->log, PLUG, WARN, "%s: %s", way->name, vendor->why);
+            QST__LOG(&site->ctx->log, PLUG, WARN, "%s: %s", c->name, vendor->why);
         }
     }
-    if (vendor->state < 0)
-        status = qst__fail(err, QST_E_UNSUPPORTED, way->name, "%s", vendor->why);
-    else
-        way->instance = vendor->instance;
+    is_open = vendor->state > 0;
     qst__lock_give(&site->lock);
-    return status;
+    return is_open;
+}
+
+bool qst__vendor_opens(qst__shelf *shelf, uint32_t candidate)
+{
+    uint64_t ns = 0;
+
+    return shelf->set->model.candidates[candidate].desc.open && open_vendor(shelf, candidate, &ns);
+}
+
+static qst_status bind_vendor(qst__way *way, qst__shelf *shelf, qst_error *err)
+{
+    if (!open_vendor(shelf, way->candidate, &way->build_ns))
+        return qst__fail(err, QST_E_NOTFOUND, way->name, "%s", shelf->vendors[way->candidate].why);
+    way->instance = shelf->vendors[way->candidate].instance;
+    return QST_OK;
 }
 
 qst_status qst__way_create(qst__way **out, qst__shelf *shelf, uint32_t candidate, const qst__key *key,
@@ -206,10 +221,11 @@ qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *p
     binder           b;
     qst__recipe      recipe;
     qst_steps        steps;
-    uint64_t         build_ns = 0;
+    qst__way         unused;
     int32_t          answer;
     qst_status       status;
 
+    memset(&unused, 0, sizeof unused);
     memset(&b, 0, sizeof b);
     b.shelf = shelf;
     b.who = shelf->set->model.op.name;
@@ -224,7 +240,7 @@ qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *p
         status = qst__fail(err, answer < 0 ? answer : QST_E_INTERNAL, b.who, "judge, phase %u: %s", phase,
                            qst_status_text(answer));
     else
-        status = bind(&b, &recipe, runner, &build_ns, err);
+        status = bind(&b, &recipe, runner, &unused, err);
     qst__recipe_finish(&recipe);
     return status;
 }

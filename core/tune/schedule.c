@@ -9,20 +9,23 @@
 enum { TRIES = 2 }; /* first samples asked for before a candidate counts as one without a valid time */
 
 /* What a failure at a stage makes of a candidate; anything not listed is LAUNCH. */
-enum { PREPARE, CHECK, SAMPLE };
+#define PREPARE QST__STAGE_PREPARE
+#define CHECK   QST__STAGE_CHECK
+#define SAMPLE  QST__STAGE_SAMPLE
 static const struct {
     int        stage;
     qst_status status;
     uint32_t   outcome;
 } failures[] = {
     {PREPARE, QST_E_UNSUPPORTED, QST__OUTCOME_CANNOT}, {PREPARE, QST_E_BUILD, QST__OUTCOME_BUILD},
-    {PREPARE, QST_E_REFUSED, QST__OUTCOME_REFUSED},    {CHECK, QST_E_UNSUPPORTED, QST__OUTCOME_CANNOT},
-    {CHECK, QST_E_BUILD, QST__OUTCOME_BUILD},          {CHECK, QST_E_REFUSED, QST__OUTCOME_SLOW},
-    {CHECK, QST_E_VERIFY, QST__OUTCOME_WRONG},         {CHECK, QST_E_TIMEOUT, QST__OUTCOME_UNMEASURED},
-    {SAMPLE, QST_E_VERIFY, QST__OUTCOME_WRONG},        {SAMPLE, QST_E_TIMEOUT, QST__OUTCOME_UNMEASURED},
+    {PREPARE, QST_E_REFUSED, QST__OUTCOME_REFUSED},    {PREPARE, QST_E_NOTFOUND, QST__OUTCOME_LIBRARY},
+    {CHECK, QST_E_UNSUPPORTED, QST__OUTCOME_CANNOT},   {CHECK, QST_E_BUILD, QST__OUTCOME_BUILD},
+    {CHECK, QST_E_REFUSED, QST__OUTCOME_SLOW},         {CHECK, QST_E_VERIFY, QST__OUTCOME_WRONG},
+    {CHECK, QST_E_TIMEOUT, QST__OUTCOME_UNMEASURED},   {SAMPLE, QST_E_VERIFY, QST__OUTCOME_WRONG},
+    {SAMPLE, QST_E_TIMEOUT, QST__OUTCOME_UNMEASURED},
 };
 
-static uint32_t outcome_of(int stage, qst_status status)
+uint32_t qst__schedule_outcome(int stage, qst_status status)
 {
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (failures[i].stage == stage && failures[i].status == status)
@@ -154,7 +157,7 @@ qst_status qst__schedule_sample(qst__schedule *s, uint32_t candidate, uint32_t r
         keep(&qst__schedule_finding(s, candidate)->samples, ns, round);
     } else if (status != QST_E_TIMEOUT || !s->samples[candidate].count) {
         if (status != QST_E_TIMEOUT || s->turns[candidate] >= TRIES)
-            drop(s, candidate, outcome_of(SAMPLE, status), qst__error_text(&err, status));
+            drop(s, candidate, qst__schedule_outcome(SAMPLE, status), qst__error_text(&err, status));
     }
     return status;
 }
@@ -217,7 +220,7 @@ static qst_status prepare(qst__schedule *s, uint32_t candidate)
     f->build_ns += prepared.build_ns;
     s->built_ns += prepared.build_ns;
     if (status < 0) {
-        drop(s, candidate, outcome_of(PREPARE, status), qst__error_text(&err, status));
+        drop(s, candidate, qst__schedule_outcome(PREPARE, status), qst__error_text(&err, status));
         return status;
     }
     f->launches = prepared.launches;
@@ -246,7 +249,7 @@ static qst_status check(qst__schedule *s, uint32_t candidate, uint64_t best)
     f->verify_ns += checked.verify_ns < took ? checked.verify_ns : took;
     f->sample_ns += took - (checked.verify_ns < took ? checked.verify_ns : took); /* its first run */
     if (status < 0)
-        drop(s, candidate, outcome_of(CHECK, status), qst__error_text(&err, status));
+        drop(s, candidate, qst__schedule_outcome(CHECK, status), qst__error_text(&err, status));
     else if (candidate == s->task->set->fallback)
         s->fallback_right = true;
     return status < 0 ? status : QST_OK;

@@ -69,6 +69,10 @@ void       qst__schedule_commit(const qst__schedule *schedule, uint32_t candidat
 qst_status qst__schedule_sample(qst__schedule *schedule, uint32_t candidate, uint32_t round);
 void       qst__schedule_sampling(qst__schedule *schedule);
 
+/* The outcome of a candidate whose rig call of that stage failed. */
+enum { QST__STAGE_PREPARE, QST__STAGE_CHECK, QST__STAGE_SAMPLE };
+uint32_t qst__schedule_outcome(int stage, qst_status status);
+
 static inline qst__finding *qst__schedule_finding(const qst__schedule *schedule, uint32_t candidate)
 {
     return &schedule->verdict->findings[candidate];

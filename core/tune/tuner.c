@@ -19,7 +19,8 @@ static const uint32_t outcome_of_support[] = {
 static bool is_provisional(uint32_t outcome)
 {
     return outcome == QST__OUTCOME_UNTRIED || outcome == QST__OUTCOME_BUDGET || outcome == QST__OUTCOME_UNSUPPORTED ||
-           outcome == QST__OUTCOME_CLASS || outcome == QST__OUTCOME_REFUSED || outcome == QST__OUTCOME_SKIPPED;
+           outcome == QST__OUTCOME_CLASS || outcome == QST__OUTCOME_REFUSED || outcome == QST__OUTCOME_SKIPPED ||
+           outcome == QST__OUTCOME_LIBRARY;
 }
 
 /* Outcome and reason of what will not run; the others become UNTRIED unless an earlier verdict knows them. */

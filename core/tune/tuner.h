@@ -53,6 +53,12 @@ typedef struct qst__task {
  * with. */
 qst_status qst__tune(const qst__task *task, qst__verdict *verdict, qst_error *err);
 
+/* recheck.c: does a PRIOR verdict still hold here? The first of its order that passes the judge is sampled twice; within
+ * QST__PRIOR_FACTOR of its stored median the verdict stands as it is, PRIOR cleared. Candidates that fail on the way
+ * get their outcome and fall out of the order. E_STALE: nothing of it holds, tune from scratch. */
+#define QST__PRIOR_FACTOR 1.3
+qst_status qst__tune_recheck(const qst__task *task, qst__verdict *verdict, qst_error *err);
+
 /* decide.c: fills verdict->order: the best first. Winner: least median of pair ratios against each other timed one;
  * within the noise (compare.h) it is a tie, settled by fewer launches, less workspace, name. Where the roof ended the
  * tuning, only those with most samples under it may win. Then the other right ones by median time, then VERIFIED ones by

@@ -72,11 +72,12 @@ double tiled_barrier_estimate(const struct tiled_row *row, const qst_device *dev
 int32_t tiled_barrier_launch(const struct tiled_row *row, const struct tiled_view *v, qst_steps *out)
 {
     qst_arg    args[TILED_ARGS + 2];
-    qst_launch launch = qstk_launch(v->index, "tiled_matmul", 3, args, QSTK_COUNT(args));
+    qst_launch launch;
     int64_t    products = v->outer * v->inner;
     tiled_args(v, args);
     args[TILED_ARGS] = qstk_i32(v->aligned);
     args[TILED_ARGS + 1] = qstk_local(local_bytes(row));
+    launch = qstk_launch(v->index, "tiled_matmul", 3, args, QSTK_COUNT(args));
     launch.local[0] = threads(row);
     launch.local[1] = launch.local[2] = 1;
     launch.global[0] = qstk_ceil_div((uint64_t)v->n, row->bn) * launch.local[0];

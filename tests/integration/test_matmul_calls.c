@@ -82,7 +82,7 @@ static void nothing_to_compute(void **state)
     (void)state;
     for (i = 0; i < 3; i++) {
         qst_matmul   p;
-        qst_counters before = {sizeof before, 0}, after = {sizeof after, 0};
+        qst_counters before = {.size = sizeof before}, after = {.size = sizeof after};
         qst_matmul_init(&p, i == 0 ? 0 : 4, i == 1 ? 0 : 4, 4, QST_F32);
         if (i == 2)
             qst_matmul_batch(&p, 0);
@@ -141,7 +141,7 @@ static void plans(void **state)
     matmul_case  c;
     qst_plan    *plan = NULL;
     qst_mem      operands[3];
-    qst_counters before = {sizeof before, 0}, after = {sizeof after, 0};
+    qst_counters before = {.size = sizeof before}, after = {.size = sizeof after};
     cl_event     done = NULL;
     int          i;
 
@@ -183,7 +183,7 @@ static void tuned_once(void **state)
     for (i = 0; i < 4; i++) {
         qst_matmul   p;
         matmul_case  c;
-        qst_counters before = {sizeof before, 0}, after = {sizeof after, 0};
+        qst_counters before = {.size = sizeof before}, after = {.size = sizeof after};
         qst_matmul_init(&p, sizes[i], sizes[i], sizes[i], QST_F32);
         matmul_case_open(&c, cl, &p, NULL);
         qst_context_counters(ctx, &before);
@@ -207,7 +207,7 @@ static void fallback_tunes_nothing(void **state)
     qst_matmul   p;
     matmul_case  c;
     qst_plan    *plan;
-    qst_counters after = {sizeof after, 0};
+    qst_counters after = {.size = sizeof after};
 
     (void)state;
     qst_matmul_init(&p, 64, 64, 64, QST_F32);
@@ -236,7 +236,7 @@ typedef struct bad {
 static void expect_line(bad *b, cl_command_queue queue, const char *text)
 {
     qst_error    err;
-    qst_counters before = {sizeof before, 0}, after = {sizeof after, 0};
+    qst_counters before = {.size = sizeof before}, after = {.size = sizeof after};
 
     memset(&err, 0, sizeof err);
     qst_context_counters(b->ctx, &before);
@@ -252,7 +252,7 @@ static void expect_line(bad *b, cl_command_queue queue, const char *text)
 
 static void bad_arguments(void **state)
 {
-    bad              b = {fixture, NULL, {{0}}, {{0}}};
+    bad              b = {.cl = fixture};
     qst_matmul       p;
     cl_context       other;
     cl_command_queue foreign;

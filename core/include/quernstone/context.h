@@ -61,6 +61,11 @@ QST_API qst_status qst_context_create(qst_context **context, const qst_options *
  * in progress; plans must have been destroyed. NULL is fine. Work enqueued on the caller's queues goes on. */
 QST_API void qst_context_destroy(qst_context *context);
 
+/* [one thread] Finishes what calls leave for a quiet moment: keys that are being tuned with tune.mode background, and
+ * the binaries of winners' programs, put into the store (taking them makes some drivers compile for seconds). No call on
+ * the context may be in progress. qst_context_destroy does the latter, and stops the former. */
+QST_API qst_status qst_context_settle(qst_context *context);
+
 /* [any thread] Drops all that retains the cl_context: its devices' programs, kernels, workspaces, answers in memory
  * (stored ones stay). Plans on it must have been destroyed and calls on it ended. E_NOTFOUND where it is unknown. */
 QST_API qst_status qst_context_forget(qst_context *context, cl_context cl, qst_error *err);

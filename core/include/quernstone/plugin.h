@@ -278,10 +278,12 @@ typedef struct qst_operand {
 
 #define QST_OPERANDS_MAX 8u
 
-/* A problem's work, never over-counted. Value struct. */
+/* A problem's work, never over-counted. Value struct; zero when the operation gets it to fill. */
 typedef struct qst_work {
-    double ops;   /* arithmetic operations */
-    double bytes; /* inputs read once, outputs written once */
+    double   ops;      /* arithmetic operations */
+    double   bytes;    /* inputs read once, outputs written once */
+    uint32_t type;     /* which arithmetic the operations are: QST_F32, …; 0: they bound nothing */
+    uint32_t numerics; /* and in which class: QST_NUMERICS_… */
 } qst_work;
 
 /* Problems derived from a problem, for judging and timing. */
@@ -336,6 +338,14 @@ typedef struct qst_judge {
     void (*tell)(void *user, const void *problem, uint32_t phase, const uint32_t *finding, char *text,
                  uint32_t text_size);
 } qst_judge;
+
+/* qst_op.flags: the operation measures a peak of the device; its problem struct is qst_probe (probe.h). Of each role a
+ * context uses the first operation that has it. */
+enum {
+    QST_OP_PROBE_COMPUTE = 1u << 0, /* operations a second, by type and class */
+    QST_OP_PROBE_MEMORY = 1u << 1,  /* bytes a second, by footprint */
+    QST_OP_PROBE_LAUNCH = 1u << 2   /* time of a launch */
+};
 
 /* An operation. Grows. The problem struct is the operation's own; it starts with u32 size. All functions: [any
  * thread], pure; problems they get have been copied bounded into `problem_size` bytes.

@@ -31,6 +31,24 @@ enum {
 typedef int32_t (*qst_store_take)(void *user, const void *key, uint64_t key_bytes, const void *value,
                                   uint64_t value_bytes);
 
+enum {
+    QST_STORE_READONLY = 1u << 0, /* puts do not reach the place; they are kept in memory */
+    QST_STORE_DEGRADED = 1u << 1  /* something failed: what `degraded` says */
+};
+
+/* Where a store stands. Grows: the caller sets `size`, no more is written. Texts live until the store is closed. */
+typedef struct qst_store_stat {
+    uint32_t    size;
+    uint32_t    flags;      /* QST_STORE_READONLY, … */
+    const char *place;      /* the folder; NULL: memory only */
+    const char *degraded;   /* why it is worse than asked for, one line; NULL: it is not */
+    uint64_t    file_bytes; /* the file's size; 0: memory only */
+    uint64_t    map_bytes;  /* how large it may become without growing its map */
+    uint64_t    entries[8]; /* by QST_DB_…, the first QST_DB_COUNT */
+} qst_store_stat;
+
+enum { QST_STORE_LASTS = 1u << 0 /* what is put survives the process */ };
+
 /* An open store. Grows. All functions: [any thread].
  *   get       calls `take` once, or E_NOTFOUND
  *   put       replaces
@@ -39,7 +57,10 @@ typedef int32_t (*qst_store_take)(void *user, const void *key, uint64_t key_byte
  *   claim     non-blocking: E_BUSY while another holder, in this process or another, has the key; released by
  *             release or by the end of the process
  *   sync      all earlier puts survive the death of the machine
- *   close     [one thread] */
+ *   close     [one thread]
+ *   lease     claim, but waits while another holder has the key. Who holds a claim or lease must not ask for the same
+ *             key again, and leases are taken in one order. A holder that is stopped, not dead, keeps others waiting.
+ *   stat      as said above */
 typedef struct qst_store {
     uint32_t    size;
     uint32_t    flags;
@@ -54,6 +75,8 @@ typedef struct qst_store {
     void (*release)(void *self, void *token);
     int32_t (*sync)(void *self);
     void (*close)(void *self);
+    int32_t (*lease)(void *self, const void *key, uint64_t key_bytes, void **token);
+    int32_t (*stat)(void *self, qst_store_stat *stat);
 } qst_store;
 
 #ifdef __cplusplus

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tuning.c: tunes the key of a route: takes its claim in the process and on the machine, looks whether another process
+ * was quicker, measures with the rig, and keeps every finding as it is known.
+ */
+#include "run/background.h"
+#include "run/binaries.h"
+#include "run/rig.h"
+#include "tune/tuner.h"
+
+#include <string.h>
+#include <time.h>
+
+#define POLL_NS 5000000 /* between two looks at a key that another process tunes */
+
+static void commit(void *user, const qst__verdict *verdict, uint32_t candidate)
+{
+    qst__entry *entry = user;
+    uint32_t    i;
+
+    for (i = 0; i < verdict->n; i++)
+        if (qst__outcome_right(verdict->findings[i].outcome))
+            atomic_store(&entry->shelf->verified[i], 1);
+    (void)candidate;
+    qst__remember(entry, verdict);
+}
+
+static void lease(void *user, bool take)
+{
+    qst__entry *entry = user;
+
+    if (take)
+        qst__lock_take(&entry->shelf->site->lease);
+    else
+        qst__lock_give(&entry->shelf->site->lease);
+}
+
+static qst_status note_problem(qst__verdict *verdict, const qst__route *route)
+{
+    qst_context *ctx = route->shelf->site->ctx;
+    qst__str     text;
+
+    qst__str_init(&text, &ctx->alloc);
+    qst__problem_print(&route->shelf->set->model.op, route->given, &text);
+    qst__free(&ctx->alloc, verdict->problem);
+    qst__free(&ctx->alloc, verdict->driver);
+    verdict->problem = qst__str_take(&text);
+    verdict->driver = qst__strdup(&ctx->alloc, route->shelf->site->facts.device.driver);
+    qst__str_finish(&text);
+    verdict->ruler_revision = QST__RULER_RULES;
+    verdict->level = (uint32_t)ctx->settings->level;
+    return verdict->problem && verdict->driver ? QST_OK : QST_E_NOMEM;
+}
+
+static void fill_task(qst__task *task, const qst__route *route, const qst__rig *rig)
+{
+    qst_context *ctx = route->shelf->site->ctx;
+
+    memset(task, 0, sizeof *task);
+    task->alloc = &ctx->alloc;
+    task->log = &ctx->log;
+    task->clock = &ctx->clock;
+    task->set = &route->shelf->set->model;
+    task->device = &route->shelf->site->facts.device;
+    task->key = &route->entry->key;
+    task->problem = route->normal;
+    task->class_bit = qst__set_class_of(task->set, route->normal);
+    task->settings = ctx->settings;
+    task->rig = rig;
+    task->commit = commit;
+    task->lease = lease;
+    task->user = route->entry;
+}
+
+/* What is known of the key so far, or nothing, as a verdict of our own to work on. */
+static qst_status begin(qst__route *route, qst__verdict *verdict, qst_error *err)
+{
+    const qst__alloc   *alloc = &route->shelf->site->ctx->alloc;
+    const qst__verdict *earlier = atomic_load(&route->entry->verdict);
+    qst_status          status = earlier ? qst__verdict_copy(verdict, alloc, earlier)
+                                         : qst__verdict_init(verdict, alloc, &route->shelf->set->model);
+
+    return status == QST_OK ? QST_OK : qst__fail(err, status, "tune", "no memory for a verdict");
+}
+
+/* A verdict from elsewhere is checked; where it does not hold nothing of it counts. */
+static qst_status tune_or_recheck(const qst__task *task, const qst__route *route, qst__verdict *verdict, qst_error *err)
+{
+    const qst__alloc *alloc = task->alloc;
+    qst_error         why;
+    qst_status        status;
+
+    memset(&why, 0, sizeof why);
+    if (verdict->flags & QST__VERDICT_PRIOR) {
+        status = qst__tune_recheck(task, verdict, &why);
+        if (status == QST_OK && !(verdict->flags & QST__VERDICT_PARTIAL))
+            return note_problem(verdict, route);
+        if (status != QST_OK && status != QST_E_STALE)
+            return qst__pass(err, &why);
+        if (status == QST_E_STALE) {
+            QST__LOG(task->log, TUNE, INFO, "%s", why.text);
+            qst__verdict_finish(verdict);
+            status = qst__verdict_init(verdict, alloc, task->set);
+            if (status != QST_OK)
+                return qst__fail(err, status, "tune", "no memory for a verdict");
+        }
+    }
+    status = note_problem(verdict, route);
+    return status == QST_OK ? qst__tune(task, verdict, err) : qst__fail(err, status, "tune", "no memory for a verdict");
+}
+
+/* The claims are ours. *state: what came of it. */
+static qst_status tune_now(qst__route *route, int *state, qst_error *err)
+{
+    qst_context  *ctx = route->shelf->site->ctx;
+    qst__entry   *entry = route->entry;
+    qst__verdict *verdict = qst__zalloc(&ctx->alloc, sizeof *verdict);
+    qst__rig      rig;
+    qst__task     task;
+    qst_status    status;
+
+    if (!verdict)
+        return qst__fail(err, QST_E_NOMEM, "tune", "no memory for a verdict");
+    memset(&rig, 0, sizeof rig);
+    status = begin(route, verdict, err);
+    if (status == QST_OK)
+        status = qst__rig_create(&rig, route, err);
+    if (status == QST_OK) {
+        fill_task(&task, route, &rig);
+        status = tune_or_recheck(&task, route, verdict, err);
+        if ((status == QST_OK || status == QST_E_NOTFOUND) && qst__publish(entry, verdict, "tuned here")) {
+            *state = verdict->flags & QST__VERDICT_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_READY;
+            verdict = NULL;
+        }
+    }
+    qst__rig_destroy(&rig);
+    if (verdict)
+        qst__verdict_finish(verdict);
+    qst__free(&ctx->alloc, verdict);
+    return status;
+}
+
+/* The winner has run on this device with the sizes it will have: its programs are complete now. */
+static void note_programs(qst__route *route)
+{
+    qst__way *way;
+
+    if (qst__way_of_verdict(route, atomic_load(&route->entry->verdict), &way))
+        qst__binaries_note(route->shelf->site, way);
+}
+
+/* The key's claim on the machine. E_BUSY: another process has it, and the policy is not to wait. */
+static qst_status claim_machine(qst__entry *entry, void **token)
+{
+    qst_context          *ctx = entry->shelf->site->ctx;
+    const struct timespec pause = {0, POLL_NS};
+    uint8_t               digest[32];
+    qst_status            status;
+
+    *token = NULL;
+    qst__answer_key(entry, digest);
+    for (;;) {
+        status = ctx->store.claim(ctx->store.self, digest, sizeof digest, token);
+        if (status != QST_E_BUSY || !ctx->settings->wait || atomic_load(&entry->shelf->site->closing))
+            break;
+        nanosleep(&pause, NULL);
+    }
+    return status == QST_E_BUSY ? status : QST_OK; /* a store that cannot claim does not keep us from tuning */
+}
+
+qst_status qst__tune_route(qst__route *route, qst_error *err)
+{
+    qst__entry  *entry = route->entry;
+    qst_context *ctx = entry->shelf->site->ctx;
+    int          before = qst__claim_state(&entry->claim), state;
+    void        *token;
+    qst_status   status = qst__claim_take(&entry->claim, ctx->settings->wait, true);
+
+    if (status != QST_OK)
+        return status;
+    state = before == QST__KEY_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_ABSENT;
+    status = claim_machine(entry, &token);
+    if (status == QST_OK) {
+        /* Another process may have answered since we looked. */
+        state = qst__recall(entry, state);
+        if (state != QST__KEY_READY) {
+            status = tune_now(route, &state, err);
+            note_programs(route);
+        }
+        if (token)
+            ctx->store.release(ctx->store.self, token);
+    }
+    qst__claim_give(&entry->claim, state);
+    return status;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recheck.c: a verdict from elsewhere is a prior: its best is judged and sampled twice here, and nothing else. */
+#include "tune/schedule.h"
+
+#include <string.h>
+
+#define SAMPLES 2u
+
+static void lease(const qst__task *task, bool take)
+{
+    if (task->lease)
+        task->lease(task->user, take);
+}
+
+/* The least of two samples, 0 where one fails; then `stage` and `status` say how. */
+static uint64_t measure(const qst__task *task, uint32_t candidate, int *stage, qst_status *status, qst_error *err)
+{
+    const qst__rig *rig = task->rig;
+    qst__prepared   prepared = {0};
+    qst__checked    checked = {0};
+    uint64_t        ns, best = 0;
+
+    *stage = QST__STAGE_PREPARE;
+    *status = rig->prepare(rig->self, candidate, &prepared, err);
+    if (*status < 0)
+        return 0;
+    lease(task, true);
+    *stage = QST__STAGE_CHECK;
+    *status = rig->check(rig->self, candidate, 0, QST__SLOW_FACTOR, &checked, err);
+    for (uint32_t i = 0; i < SAMPLES && *status >= 0; i++) {
+        *stage = QST__STAGE_SAMPLE;
+        *status = rig->sample(rig->self, candidate, &ns, err);
+        if (*status >= 0 && (!best || ns < best))
+            best = ns;
+    }
+    lease(task, false);
+    return *status < 0 ? 0 : best;
+}
+
+/* The first of the order that is right here; the others fall out of it. */
+static qst_status check_in_order(const qst__task *task, qst__verdict *verdict, qst_error *err)
+{
+    uint32_t gone = 0;
+
+    for (; gone < verdict->n_order; gone++) {
+        qst__finding *f = &verdict->findings[verdict->order[gone]];
+        qst_error     why = {0};
+        int           stage;
+        qst_status    status;
+        uint64_t      before = f->samples.count ? qst__samples_median(&f->samples) : 0;
+        uint64_t      now = measure(task, verdict->order[gone], &stage, &status, &why);
+        if (status >= 0) {
+            if (before && (double)now > QST__PRIOR_FACTOR * (double)before)
+                return qst__fail(err, QST_E_STALE, "tune", "%s takes %llu ns here, not %llu", f->name,
+                                 (unsigned long long)now, (unsigned long long)before);
+            memmove(verdict->order, verdict->order + gone, (verdict->n_order - gone) * sizeof *verdict->order);
+            verdict->n_order -= gone;
+            return QST_OK;
+        }
+        f->outcome = qst__schedule_outcome(stage, status);
+        qst__finding_why(f, verdict->alloc, "%s", qst__error_text(&why, status));
+    }
+    return qst__fail(err, QST_E_STALE, "tune", "%s: nothing of an earlier answer holds here", task->set->op.name);
+}
+
+qst_status qst__tune_recheck(const qst__task *task, qst__verdict *verdict, qst_error *err)
+{
+    const qst__rig *rig = task->rig;
+    uint32_t        ruler;
+    qst_status      status;
+
+    if (!verdict->n_order)
+        return qst__fail(err, QST_E_STALE, "tune", "%s: an earlier answer without a winner", task->set->op.name);
+    status = rig->open(rig->self, &ruler, err);
+    if (status < 0)
+        return status;
+    status = check_in_order(task, verdict, err);
+    rig->close(rig->self);
+    if (status != QST_OK)
+        return status;
+    verdict->flags &= ~QST__VERDICT_PRIOR;
+    verdict->judge_revision = task->set->op.judge ? task->set->op.judge->revision : 0;
+    if (task->commit)
+        task->commit(task->user, verdict, QST__NOBODY);
+    return QST_OK;
+}
