@@ -18,10 +18,11 @@
  *                            2: fetch the next slice into registers, compute, put it in the other buffer, barrier
  *               TA, TB       1: rows of A (B) are nearer to each other than columns; staging goes along them
  *               ELEMENT      storage: 1 f32, 2 f64, 3 f16, 4 bf16; sums are f32, for f64 f64
+ *               UNROLL       what stands before a loop over registers
  * Local memory  `pool`: BUFFERS * (A + B) of the sums' type; B = BK*(BN + 4); A = BK*(BM + 4), with TM 1 BM*(BK + 4).
  *               The 4 keep transposing writes and reads of several rows off each other's banks.
- * Host          m, n, k at most 2^30, products and tiles of C each under 2^31; strides (row, column) in elements, any, not
- *               negative. Bit 0, 1, 2 of `aligned`: in A, B, C the near direction has stride 1 (C: columns), and the
+ * Host          m, n, k at most 2^30, products and tiles of C each under 2^31; strides (row, column) in elements, any,
+ *               not negative. Bit 0, 1, 2 of `aligned`: in A, B, C the near direction has stride 1 (C: columns), and the
  *               start and all other strides are multiples of four elements.
  * Edges for every m, n and k are handled here; nothing outside A, B and C is read or written.
  */
@@ -92,8 +93,10 @@ typedef float STORED;
 #define A_SIZE    (BK * A_PITCH)
 #define ROW(i, r) (((i) / 4 * SM + (r)) * 4 + (i) % 4)
 #endif
-#define SLICE  (A_SIZE + BK * B_PITCH)
+#define SLICE (A_SIZE + BK * B_PITCH)
+#ifndef UNROLL
 #define UNROLL _Pragma("unroll")
+#endif
 
 /* Four elements `step` apart, of which `valid` exist; zeros for the others. */
 static REAL4 fetch4(global const STORED *from, long step, int valid, int whole)

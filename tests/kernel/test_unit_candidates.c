@@ -321,7 +321,7 @@ static void doubles(void **state)
     }
 }
 
-/* The class STRICT: bit for bit what the fallback gives, also where sums are zeros of either sign. */
+/* The class STRICT: bit for bit what the fallback gives. */
 static void rounds_as_the_fallback(void **state)
 {
     static const int64_t shape[3] = {33, 35, 301};

@@ -61,7 +61,7 @@ const verb_info verb_config = {
     .summary = "settings in force and where each comes from",
     .help =
         "Sources, lowest first: defaults, the user's file, the nearest quernstone.json upwards from here, the file\n"
-        "that QST_CONFIG names, QST_* variables, and --config and --set (origin `api`).\n",
+        "that QST_CONFIG names, QST_* variables, and --config and --set (origin `API`).\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .run = run,
 };
