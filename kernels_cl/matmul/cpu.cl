@@ -2,23 +2,23 @@
  *
  * cpu.cl: C := alpha A B + beta C for f32 in one launch without barriers, for devices whose work-item is a thread.
  *
- * Mathematics   k in equal blocks of at most KC. Within a block each element is one fma chain over p ascending from
+ * Mathematics   k in equal blocks of at most `kc`. Within a block each element is one fma chain over p ascending from
  *               zero; the block's sum s goes to C:  first block  beta == 0: alpha * s (C is not read), else
  *               fma(alpha, s, beta * c);  later blocks  fma(alpha, s, c).
  * Index space   work-groups of one work-item. Group (x, y, z) owns columns x*bn … and rows y*bm … of products z,
  *               z + Z, …: for each block of k, for each panel of NR = 16*NV columns, tiles of MR rows whose MR x NV
  *               sums stay in registers. A is read where it lies, an element of A is a broadcast.
  * Macros        MR, NV   register tile: MR rows of NV vectors; MR*NV + NV + 1 vector registers should exist
- *               KC       longest block of k: a panel of KC x NR of B should stay in the second-level cache
  *               TA       0: columns of A adjacent, 1: rows of A adjacent
  *               TB       0: columns of B adjacent, 1: rows of B adjacent
  *               PACK     1: each panel of B is copied to local memory first; TB = 1 implies it. 0: full vectors of B
  *               are read in place, only the ragged last vector of a row is copied
- * Local memory  `scratch`: KC * (PACK ? NR : 16) floats
- * Host          lda, ldb, ldc: the stride, in elements, of the direction that is not adjacent; bm a multiple of MR,
- *               bn of 16. Product z is (z / inner, z % inner) of the two batch strides of each matrix. k_slice > 0
- *               splits along k: product z takes k_slice of k from (z % inner) * k_slice, and the inner strides of A
- *               and B step from slice to slice.
+ * Local memory  `scratch`: kc * (PACK ? NR : 16) floats
+ * Host          kc >= 1: a panel of kc x NR of B should stay in the second-level cache; an argument and not a macro,
+ *               so that rows that differ in it share a program. lda, ldb, ldc: the stride, in elements, of the
+ *               direction that is not adjacent; bm a multiple of MR, bn of 16. Product z is (z / inner, z % inner) of
+ *               the two batch strides of each matrix. k_slice > 0 splits along k: product z takes k_slice of k from
+ *               (z % inner) * k_slice, and the inner strides of A and B step from slice to slice.
  * No work-item reads or writes an element outside A, B and C: rows past the end repeat the last row.
  */
 #ifndef MR
@@ -26,9 +26,6 @@
 #endif
 #ifndef NV
 #define NV 4
-#endif
-#ifndef KC
-#define KC 384
 #endif
 #ifndef TA
 #define TA 0
@@ -219,7 +216,7 @@ __attribute__((reqd_work_group_size(1, 1, 1))) kernel void
 cpu_matmul(global const float *restrict a, ulong a_start, global const float *restrict b, ulong b_start,
            global float *restrict c, ulong c_start, int m, int n, int k, long lda, long ldb, long ldc, long2 a_batch,
            long2 b_batch, long2 c_batch, int batches, int inner, int k_slice, float alpha, float beta, int bm, int bn,
-           local float *restrict scratch)
+           int kc, local float *restrict scratch)
 {
     const int i0 = get_group_id(1) * bm, i1 = min(m, i0 + bm);
     const int j0 = get_group_id(0) * bn, j1 = min(n, j0 + bn);
@@ -229,7 +226,7 @@ cpu_matmul(global const float *restrict a, ulong a_start, global const float *re
         global const float *bz = b + b_start + outer_z * b_batch.s0 + inner_z * b_batch.s1;
         global float       *cz = c + c_start + outer_z * c_batch.s0 + inner_z * c_batch.s1;
         const int kz = k_slice > 0 ? min(k_slice, k - (int)inner_z * k_slice) : k;
-        const int blocks = max(1, (kz + KC - 1) / KC), step = (kz + blocks - 1) / blocks;
+        const int blocks = max(1, (kz + kc - 1) / kc), step = (kz + blocks - 1) / blocks;
         int       p = 0;
         do {
             block(az + p * (long)A_STEP, lda, &(bz[TB ? p : p * ldb]), ldb, cz, ldc, i0, i1, j0, j1,

@@ -27,8 +27,8 @@ static uint64_t local_bytes(const struct tiled_row *row, int pack)
 
 void tiled_thread_options(const struct tiled_row *row, uint32_t index, char *text, size_t size)
 {
-    snprintf(text, size, "-cl-std=CL1.2 -DMR=%u -DNV=%u -DKC=%u -DTA=%u -DTB=%u -DPACK=%d", row->bm, row->bn / VECTOR,
-             row->bk, index >> 1, index & 1u, packs(row, index));
+    snprintf(text, size, "-cl-std=CL1.2 -DMR=%u -DNV=%u -DTA=%u -DTB=%u -DPACK=%d", row->bm, row->bn / VECTOR,
+             index >> 1, index & 1u, packs(row, index));
 }
 
 void tiled_thread_source(qst_program *out)
@@ -92,12 +92,13 @@ int32_t tiled_thread_launch(const struct tiled_row *row, const qst_device *devic
 {
     const struct cut cut = cut_product(row, device, v);
     const int64_t    products = v->outer * v->inner;
-    qst_arg          args[TILED_ARGS + 3];
+    qst_arg          args[TILED_ARGS + 4];
     qst_launch       launch = qstk_launch(v->index, "cpu_matmul", 3, args, QSTK_COUNT(args));
     tiled_args(v, args);
     args[TILED_ARGS] = qstk_i32(cut.bm);
     args[TILED_ARGS + 1] = qstk_i32(cut.bn);
-    args[TILED_ARGS + 2] = qstk_local(local_bytes(row, packs(row, v->index)));
+    args[TILED_ARGS + 2] = qstk_i32(row->bk);
+    args[TILED_ARGS + 3] = qstk_local(local_bytes(row, packs(row, v->index)));
     launch.global[0] = (uint64_t)cut.over;
     launch.global[1] = (uint64_t)cut.down;
     launch.global[2] = (uint64_t)(products < PRODUCTS_MAX ? products : PRODUCTS_MAX);
