@@ -6,11 +6,14 @@
 #include "run/run.h"
 
 #include <quernstone/matmul.h>
+#include <quernstone/probe.h>
 
 extern const qst_plugin qst__builtin_naive; /* plugins/naive: matmul's fallback, so that no plugin is needed */
+extern const qst_plugin qst__builtin_probe; /* ops/probe: candidates of the probes */
 
-static const qst_op *const     operations[] = {&qst_matmul_op};
-static const qst_plugin *const plugins[] = {&qst__builtin_naive};
+static const qst_op *const     operations[] = {&qst_matmul_op, &qst_probe_compute_op, &qst_probe_memory_op,
+                                               &qst_probe_launch_op};
+static const qst_plugin *const plugins[] = {&qst__builtin_naive, &qst__builtin_probe};
 
 qst_status qst__builtin(qst_context *ctx, qst_error *err)
 {

@@ -10,7 +10,7 @@
  *   header   "QSTV", schema u32, length of the rest u32, CRC-32 of the rest u32
  *   key      string
  *   verdict  checksum[32], flags level judge_revision ruler_revision ruler u32, limit_ns total_ns u64,
- *            problem driver string, n u32, n findings, n_order u32, n_order indices u32
+ *            problem driver op target string, at_s u64, n u32, n findings, n_order u32, n_order indices u32
  *   finding  name string, outcome round launches poor u32, workspace build_ns verify_ns sample_ns u64,
  *            estimate_ns as the bits of a double u64, why string, count u32, count samples
  *   sample   ns u64, round u32
@@ -87,6 +87,9 @@ static void put_verdict(qst__str *out, const qst__verdict *verdict)
     put_u64(out, verdict->total_ns);
     put_string(out, verdict->problem);
     put_string(out, verdict->driver);
+    put_string(out, verdict->op);
+    put_string(out, verdict->target);
+    put_u64(out, verdict->at_s);
     put_u32(out, verdict->n);
     for (uint32_t i = 0; i < verdict->n; i++)
         put_finding(out, &verdict->findings[i]);
@@ -277,6 +280,9 @@ static void get_verdict(reader *in, qst__verdict *verdict)
     verdict->total_ns = get_u64(in);
     verdict->problem = get_string(in);
     verdict->driver = get_string(in);
+    verdict->op = get_string(in);
+    verdict->target = get_string(in);
+    verdict->at_s = get_u64(in);
     uint32_t n = get_count(in, LEAST_FINDING);
     verdict->findings = qst__zalloc_array(in->alloc, n, sizeof *verdict->findings);
     verdict->order = qst__zalloc_array(in->alloc, n, sizeof *verdict->order);

@@ -61,6 +61,9 @@ void qst__support_of(const qst__set *set, const qst_device *device, const qst_ke
             (void)snprintf(out[i].why, sizeof out[i].why, "%s", why ? why : "refused");
         } else {
             ask(c, device, key, &out[i]);
+            if (i == set->fallback && out[i].answer != QST__SUPPORT_NO && settings &&
+                !qst__settings_allow(settings, c->name, &why))
+                out[i].answer = QST__SUPPORT_LAST;
         }
     }
 }
@@ -213,7 +216,8 @@ qst_status qst__rounds_init(qst__rounds *rounds, const qst__alloc *alloc, const 
     put_levels(rounds, support, &list);
     put_last_resort(rounds, set, support, &list);
     if (set->fallback < n &&
-        (support[set->fallback].answer == QST__SUPPORT_OK || support[set->fallback].answer == QST__SUPPORT_POOR))
+        (support[set->fallback].answer == QST__SUPPORT_OK || support[set->fallback].answer == QST__SUPPORT_POOR ||
+         support[set->fallback].answer == QST__SUPPORT_LAST))
         put(rounds, set->fallback);
     close_round(rounds);
     qst__free(alloc, list.data);

@@ -19,7 +19,14 @@
 
 #include "model/set.h"
 
-enum { QST__SUPPORT_OK, QST__SUPPORT_POOR, QST__SUPPORT_NO, QST__SUPPORT_CLASS, QST__SUPPORT_REFUSED };
+enum {
+    QST__SUPPORT_OK,
+    QST__SUPPORT_POOR,
+    QST__SUPPORT_NO,
+    QST__SUPPORT_CLASS,
+    QST__SUPPORT_REFUSED,
+    QST__SUPPORT_LAST /* the fallback where others are pinned: the round of its own after all others, no level */
+};
 
 typedef struct qst__support {
     uint32_t answer; /* QST__SUPPORT_… */

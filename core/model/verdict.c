@@ -69,6 +69,8 @@ void qst__verdict_finish(qst__verdict *verdict)
     qst__free(verdict->alloc, verdict->order);
     qst__free(verdict->alloc, verdict->problem);
     qst__free(verdict->alloc, verdict->driver);
+    qst__free(verdict->alloc, verdict->op);
+    qst__free(verdict->alloc, verdict->target);
     memset(verdict, 0, sizeof *verdict);
 }
 
@@ -82,7 +84,7 @@ static bool own(const qst__alloc *alloc, char **out, const char *text)
 qst_status qst__verdict_copy(qst__verdict *out, const qst__alloc *alloc, const qst__verdict *verdict)
 {
     *out = *verdict;
-    out->problem = out->driver = NULL;
+    out->problem = out->driver = out->op = out->target = NULL;
     bool good = make_room(out, alloc, verdict->n);
     for (uint32_t i = 0; good && i < verdict->n; i++) {
         const qst__finding *from = &verdict->findings[i];
@@ -91,7 +93,8 @@ qst_status qst__verdict_copy(qst__verdict *out, const qst__alloc *alloc, const q
         to->name = to->why = NULL;
         good = own(alloc, &to->name, from->name) && own(alloc, &to->why, from->why);
     }
-    good = good && own(alloc, &out->problem, verdict->problem) && own(alloc, &out->driver, verdict->driver);
+    good = good && own(alloc, &out->problem, verdict->problem) && own(alloc, &out->driver, verdict->driver) &&
+           own(alloc, &out->op, verdict->op) && own(alloc, &out->target, verdict->target);
     if (!good) {
         qst__verdict_finish(out);
         return QST_E_NOMEM;

@@ -57,6 +57,8 @@ typedef struct qst__finding {
 enum {
     QST__VERDICT_PARTIAL = 1u << 0, /* the budget, or our death, ended it: the next miss goes on */
     QST__VERDICT_ROOF = 1u << 1,    /* the roof ended it: who has most samples under limit_ns wins */
+    QST__VERDICT_MEDIANS = 1u << 3, /* decided by medians, not by pairs */
+    QST__VERDICT_COLD = 1u << 4,    /* operands were out of the caches before each sample */
     QST__VERDICT_PRIOR = 1u << 2    /* from elsewhere (another driver, an older judge, an import): to be re-checked */
 };
 
@@ -76,6 +78,9 @@ typedef struct qst__verdict {
     uint64_t          total_ns; /* from miss to commit */
     char             *problem;  /* text of the problem it was tuned on, owned */
     char             *driver;   /* owned */
+    char             *op;       /* of whose key this is, owned; in memory it may be NULL: the entry knows */
+    char             *target;   /* and of which kind of device, owned; the same */
+    uint64_t          at_s;     /* when it was stored, s since 1970; 0: it was not */
 } qst__verdict;
 
 /* One finding per candidate of the set, all UNTRIED, with names. */
@@ -100,7 +105,7 @@ uint32_t qst__verdict_find(const qst__verdict *verdict, const char *name);
  * E_CORRUPT for any damage, E_STALE for another schema, E_NOTFOUND where the key text differs (a collision; key_text
  * NULL: any key will do). On failure the verdict is zeroed. The memory taken is bounded by the input's length. Encoded
  * memory belongs to the caller (qst__free). */
-#define QST__RECORD_SCHEMA 1u
+#define QST__RECORD_SCHEMA 2u
 qst_status qst__verdict_encode(const qst__verdict *verdict, const char *key_text, const qst__alloc *alloc,
                                uint8_t **bytes, size_t *length);
 qst_status qst__verdict_decode(qst__verdict *verdict, const char *key_text, const qst__alloc *alloc,

@@ -64,7 +64,8 @@ static uint32_t find_winner(const qst__verdict *verdict, uint32_t n)
     double              least = INFINITY;
 
     for (uint32_t k = 0; n > 1 && k < n; k++) {
-        double score = qst__score(series, who, n, k);
+        double score = verdict->flags & QST__VERDICT_MEDIANS ? (double)qst__samples_median(&findings[who[k]].samples)
+                                                             : qst__score(series, who, n, k);
         if (score < least || (score <= least && preferred(&findings[who[k]], &findings[fastest]))) {
             least = score;
             fastest = who[k];

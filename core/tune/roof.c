@@ -23,18 +23,26 @@ static double bound_ns(double amount, double peak)
     return isfinite(ns) ? ns : 0;
 }
 
-uint64_t qst__roof(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, uint32_t level)
+uint64_t qst__roof_at(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, double part)
 {
-    double compute, memory, limit;
+    double compute = bound_ns(work->ops, ops_per_s), memory = bound_ns(work->bytes, bytes_per_s);
+    double limit = (compute > memory ? compute : memory) / part;
 
-    if (level >= sizeof thresholds / sizeof *thresholds)
-        return 0;
-    compute = bound_ns(work->ops, ops_per_s);
-    memory = bound_ns(work->bytes, bytes_per_s);
-    limit = (compute > memory ? compute : memory) / thresholds[level];
-    if (limit <= 0)
+    if (!(limit > 0))
         return 0; /* an overhead alone is no limit */
     if (isfinite(overhead_ns) && overhead_ns > 0)
         limit += overhead_ns;
     return limit < 9.2e18 ? (uint64_t)limit : 0;
+}
+
+double qst__roof_part(uint32_t level)
+{
+    return level < sizeof thresholds / sizeof *thresholds ? thresholds[level] : 0;
+}
+
+uint64_t qst__roof(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, uint32_t level)
+{
+    if (level >= sizeof thresholds / sizeof *thresholds)
+        return 0;
+    return qst__roof_at(work, ops_per_s, bytes_per_s, overhead_ns, thresholds[level]);
 }

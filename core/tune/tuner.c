@@ -12,7 +12,7 @@
 static const uint32_t outcome_of_support[] = {
     [QST__SUPPORT_OK] = QST__OUTCOME_UNTRIED,      [QST__SUPPORT_POOR] = QST__OUTCOME_UNTRIED,
     [QST__SUPPORT_NO] = QST__OUTCOME_UNSUPPORTED,  [QST__SUPPORT_CLASS] = QST__OUTCOME_CLASS,
-    [QST__SUPPORT_REFUSED] = QST__OUTCOME_REFUSED,
+    [QST__SUPPORT_REFUSED] = QST__OUTCOME_REFUSED, [QST__SUPPORT_LAST] = QST__OUTCOME_UNTRIED,
 };
 
 /* What the earlier verdict says of it may change with the plugins and the configuration of today. */
@@ -252,6 +252,9 @@ qst_status qst__tune(const qst__task *task, qst__verdict *verdict, qst_error *er
     if (status < 0)
         goto out;
     verdict->limit_ns = task->limit_ns;
+    verdict->flags &= ~(QST__VERDICT_MEDIANS | QST__VERDICT_COLD);
+    verdict->flags |= task->settings->statistic == QST__STATISTIC_MEDIAN ? QST__VERDICT_MEDIANS : 0;
+    verdict->flags |= task->settings->cache == QST__CACHE_COLD ? QST__VERDICT_COLD : 0;
     verdict->level = (uint32_t)task->settings->level;
     verdict->judge_revision = task->set->op.judge ? task->set->op.judge->revision : 0;
     memcpy(verdict->checksum, task->set->checksum, sizeof verdict->checksum);

@@ -67,5 +67,9 @@ void qst__decide(qst__verdict *verdict);
 
 /* roof.c: ns under which a time is good enough (behaviour 6.1); 0: no limit. Peaks ≤ 0 or not finite are not used. */
 uint64_t qst__roof(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, uint32_t level);
+/* The part of the peaks that is good enough at a level; 0: no part is. */
+double qst__roof_part(uint32_t level);
+/* The same for a stated part of the peaks; 1: what can be attained at all. */
+uint64_t qst__roof_at(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, double part);
 
 #endif

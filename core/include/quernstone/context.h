@@ -77,7 +77,7 @@ QST_API qst_status qst_context_pick_device(qst_context *context, cl_platform_id 
                                            qst_error *err);
 
 /* [any thread] Writes JSON about `what` to the sink: "devices", "plugins", "config", "sets", "verdicts",
- * "counters". E_NOTFOUND for another word. */
+ * "counters", "decisions". E_NOTFOUND for another word. */
 QST_API qst_status qst_describe(qst_context *context, const char *what, qst_sink sink, void *user, qst_error *err);
 
 /* What the context has done since it was made. Grows. Launch numbers count kernel executions by their reason; a

@@ -196,13 +196,19 @@ typedef struct qst_launch {
 
 /* Where a candidate's steps() puts its launches, in order; each begins when the one before has ended. Grows. The
  * functions copy what they get and return QST_OK, or a failure that steps() passes on.
- *   workspace   asks for scratch memory `index` (0, 1, …) of `bytes`; contents are undefined at the first launch */
+ *   workspace   asks for scratch memory `index` (0, 1, …) of `bytes`; contents are undefined at the first launch
+ *   call        runs another operation of the context between the launches: its problem struct (size first, copied) and
+ *               one argument an operand of it, QST_ARG_OPERAND or QST_ARG_WORKSPACE, that begins bits[0] bytes after
+ *               where that operand or workspace begins. It is tuned for itself, when this candidate is prepared; its
+ *               operands' alignments are those that the problem states. E_NOTFOUND: no such operation here. */
 typedef struct qst_steps {
     uint32_t size;
     uint32_t reserved;
     void    *self;
     int32_t (*launch)(struct qst_steps *steps, const qst_launch *launch);
     int32_t (*workspace)(struct qst_steps *steps, uint32_t index, uint64_t bytes);
+    int32_t (*call)(struct qst_steps *steps, const char *op, const void *problem, uint32_t n_operands,
+                    const qst_arg *operands);
 } qst_steps;
 
 /* A vendor library's call. Grows. Run on `queue`, which is in order and, for a candidate with
@@ -363,7 +369,9 @@ enum {
  *   repeat      QST_REPEAT_… of a TIMED problem. NULL: SAME.
  *   fill        how operand i is filled; real != 0 asks for the set of reals. NULL: integers of −1 … 1.
  *   trivial     launches for what normalise calls TRIVIAL; its program() gets an empty key
- *   judge       NULL: results are compared with the fallback's */
+ *   judge       NULL: results are compared with the fallback's
+ *   record_names  one path a key field, object.member, under which decisions tell its number; NULL: definition.<name>,
+ *               or more.<name> where it is flagged QST_KEY_OURS. NULL: all are told so. */
 typedef struct qst_op {
     uint32_t             size;
     uint32_t             flags;
@@ -390,6 +398,7 @@ typedef struct qst_op {
     void (*fill)(void *user, const void *problem, uint32_t operand, uint32_t real, qst_fill *out);
     const qst_candidate *trivial;
     const qst_judge     *judge;
+    const char *const   *record_names;
 } qst_op;
 
 /* ---- The host's side of the border ---------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #ifndef QUERNSTONE_QUERNSTONE_H
 #define QUERNSTONE_QUERNSTONE_H
 
+#include <quernstone/cache.h>
 #include <quernstone/context.h>
 #include <quernstone/matmul.h>
 #include <quernstone/op.h>

@@ -165,6 +165,13 @@ static double distinct_bytes(const qst_matmul *p, uint32_t operand)
     return bytes < span ? bytes : span;
 }
 
+/* Products of which elements? f16 and bf16 where A and B both are, else the type of the sums. */
+static uint32_t product_type(const qst_matmul *p)
+{
+    uint32_t sum = qst__matmul_sum_type(p);
+    return sum != QST_F64 && p->a.type == p->b.type ? p->a.type : sum;
+}
+
 /* A product of length k is k multiplications and k − 1 additions. */
 void qst__matmul_work(void *user, const void *problem, qst_work *out)
 {
@@ -177,4 +184,6 @@ void qst__matmul_work(void *user, const void *problem, qst_work *out)
     out->ops = p->k > 0 && p->alpha != 0.0 ? elements * (2.0 * (double)p->k - 1.0) : 0.0;
     out->bytes = distinct_bytes(p, QST__A) + distinct_bytes(p, QST__B) +
                  distinct_bytes(p, QST__C) * (p->beta != 0.0 ? 2.0 : 1.0);
+    out->type = product_type(p);
+    out->numerics = p->numerics;
 }

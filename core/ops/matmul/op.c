@@ -139,6 +139,20 @@ static const qst_key_field key_fields[QST_MATMUL_KEY_COUNT] = {
     KEY(NUMERICS) = {.name = "numerics", .flags = QST_KEY_OURS, TOKENS(classes)},
 };
 
+/* In decisions, where the reference has the key in two objects. */
+static const char *const record_names[QST_MATMUL_KEY_COUNT] = {
+    KEY(LHS_POW2) = "definition.lhs_pow2_factor",
+    KEY(LHS_STRIDE) = "definition.lhs_stride_factor",
+    KEY(RHS_POW2) = "definition.rhs_pow2_factor",
+    KEY(RHS_STRIDE) = "definition.rhs_stride_factor",
+    KEY(LAYOUT_LHS) = "definition.matrix_layout_lhs",
+    KEY(LAYOUT_RHS) = "definition.matrix_layout_rhs",
+    KEY(STORAGE_LHS) = "definition.lhs_storage",
+    KEY(STORAGE_RHS) = "definition.rhs_storage",
+    KEY(SCALE) = "analysis.scale_global",
+    KEY(KIND) = "analysis.kind",
+};
+
 /* ---- The descriptor ------------------------------------------------------------------------------------------------ */
 
 static const qst_operand operands[QST__OPERANDS] = {
@@ -171,4 +185,5 @@ const qst_op qst_matmul_op = {
     .fill = qst__matmul_fill,
     .trivial = &qst__matmul_scale,
     .judge = &qst__matmul_judge,
+    .record_names = record_names,
 };
