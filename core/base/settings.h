@@ -13,11 +13,9 @@ enum { QST__MODE_TUNE, QST__MODE_FALLBACK, QST__MODE_BACKGROUND, QST__MODE_FROZE
 enum { QST__LEVEL_MINIMAL, QST__LEVEL_BALANCED, QST__LEVEL_EXTENSIVE, QST__LEVEL_FULL };
 enum { QST__STATISTIC_PAIRS, QST__STATISTIC_MEDIAN };
 enum { QST__CACHE_WARM, QST__CACHE_COLD };
-enum { QST__INPUTS_OWN, QST__INPUTS_CALLER };
-enum { QST__ISOLATE_OFF, QST__ISOLATE_FIRST };
 enum { QST__RECHECK_NEVER, QST__RECHECK_DRIVER, QST__RECHECK_ALWAYS };
 enum { QST__BACKEND_LMDB, QST__BACKEND_MEMORY, QST__BACKEND_OFF };
-enum { QST__PLACE_CACHE, QST__PLACE_LOCAL, QST__PLACE_PROJECT };
+enum { QST__PLACE_CACHE, QST__PLACE_LOCAL, QST__PLACE_PROJECT, QST__PLACE_PATH /* settings.store_path */ };
 enum { QST__HISTORY_OFF, QST__HISTORY_BASIC, QST__HISTORY_FULL };
 
 typedef struct qst__strings { /* a list of owned strings */
@@ -62,8 +60,6 @@ typedef struct qst__settings {
     /* tune.*, how a key is measured and when again */
     int32_t statistic; /* QST__STATISTIC_…: what decides between candidates */
     int32_t cache;     /* QST__CACHE_…: the device's caches before a sample */
-    int32_t inputs;    /* QST__INPUTS_…: whose operands are timed */
-    int32_t isolate;   /* QST__ISOLATE_…: what runs in a process of its own */
     int32_t recheck;   /* QST__RECHECK_…: when a stored verdict is measured again before it is used */
     bool    force;     /* each key is tuned afresh, once a process, whatever is stored */
     /* store.* */

@@ -132,8 +132,10 @@ qst_status qst__arena_take(qst__arena *arena, uint64_t bytes, qst__block **block
 
 void qst__arena_give(qst__arena *arena, qst__block *block, cl_event event)
 {
-    if (event)
-        (void)clRetainEvent(event);
+    if (event && clRetainEvent(event) != CL_SUCCESS) { /* nobody could wait for its use */
+        qst__arena_drop(arena, block);
+        return;
+    }
     qst__lock_take(&arena->lock);
     if (event) {
         forget_event(block);

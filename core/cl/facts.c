@@ -55,28 +55,39 @@ static char *trimmed(char *text)
     return text;
 }
 
-char *qst__device_text(const qst__alloc *alloc, cl_device_id device, cl_device_info what)
+/* Of the platform, where there is one, else of the device. */
+static cl_int ask(cl_platform_id platform, cl_device_id device, uint32_t what, size_t bytes, char *text, size_t *needed)
+{
+    return platform ? clGetPlatformInfo(platform, what, bytes, text, needed)
+                    : clGetDeviceInfo(device, what, bytes, text, needed);
+}
+
+/* NULL: *code says why; memory of ours that is lacking counts as the driver's. */
+static char *read_text(const qst__alloc *alloc, cl_platform_id platform, cl_device_id device, uint32_t what,
+                       cl_int *code)
 {
     size_t bytes = 0;
-    if (clGetDeviceInfo(device, what, 0, NULL, &bytes) != CL_SUCCESS)
+    *code = ask(platform, device, what, 0, NULL, &bytes);
+    if (*code != CL_SUCCESS)
         return NULL;
     char *text = qst__zalloc(alloc, bytes + 1);
-    if (text && clGetDeviceInfo(device, what, bytes, text, NULL) == CL_SUCCESS)
+    *code = text ? ask(platform, device, what, bytes, text, NULL) : CL_OUT_OF_HOST_MEMORY;
+    if (*code == CL_SUCCESS)
         return trimmed(text);
     qst__free(alloc, text);
     return NULL;
 }
 
+char *qst__device_text(const qst__alloc *alloc, cl_device_id device, cl_device_info what)
+{
+    cl_int code;
+    return read_text(alloc, NULL, device, what, &code);
+}
+
 char *qst__platform_text(const qst__alloc *alloc, cl_platform_id platform, cl_platform_info what)
 {
-    size_t bytes = 0;
-    if (clGetPlatformInfo(platform, what, 0, NULL, &bytes) != CL_SUCCESS)
-        return NULL;
-    char *text = qst__zalloc(alloc, bytes + 1);
-    if (text && clGetPlatformInfo(platform, what, bytes, text, NULL) == CL_SUCCESS)
-        return trimmed(text);
-    qst__free(alloc, text);
-    return NULL;
+    cl_int code;
+    return read_text(alloc, platform, NULL, what, &code);
 }
 
 uint32_t qst__cl_version(const char *text)
@@ -103,30 +114,41 @@ static bool has_extension(const char *list, const char *name)
 
 /* ---- Groups of facts ------------------------------------------------------------------------------------------ */
 
-static bool read_texts(qst__facts *facts, const qst__alloc *alloc, cl_device_id device, cl_platform_id platform)
+/* Not told now, but perhaps the next time: a device must not go by another name until then. */
+static bool is_passing(cl_int code)
+{
+    return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES;
+}
+
+static cl_int read_texts(qst__facts *facts, const qst__alloc *alloc, cl_device_id device, cl_platform_id platform)
 {
     static const cl_device_info of_device[] = {[TEXT_NAME] = CL_DEVICE_NAME,
                                                [TEXT_VENDOR] = CL_DEVICE_VENDOR,
                                                [TEXT_DRIVER] = CL_DRIVER_VERSION,
                                                [TEXT_EXTENSIONS] = CL_DEVICE_EXTENSIONS};
-    bool                        complete = true;
+    cl_int                      code;
     for (int i = TEXT_NAME; i < TEXT_TARGET; i++) {
-        char *text = i == TEXT_PLATFORM ? qst__platform_text(alloc, platform, CL_PLATFORM_NAME)
-                                        : qst__device_text(alloc, device, of_device[i]);
+        char *text = i == TEXT_PLATFORM ? read_text(alloc, platform, NULL, CL_PLATFORM_NAME, &code)
+                                        : read_text(alloc, NULL, device, of_device[i], &code);
+        if (is_passing(code))
+            return code;
         facts->texts[i] = text ? text : qst__strdup(alloc, "");
-        complete = complete && facts->texts[i];
+        if (!facts->texts[i])
+            return CL_OUT_OF_HOST_MEMORY;
     }
-    return complete;
+    return CL_SUCCESS;
 }
 
-static uint32_t read_version(const qst__alloc *alloc, cl_device_id device, cl_platform_id platform)
+static cl_int read_version(qst_device *d, const qst__alloc *alloc, cl_device_id device, cl_platform_id platform)
 {
-    char    *of_device = qst__device_text(alloc, device, CL_DEVICE_VERSION);
-    char    *of_platform = qst__platform_text(alloc, platform, CL_PLATFORM_VERSION);
+    cl_int   codes[2];
+    char    *of_device = read_text(alloc, NULL, device, CL_DEVICE_VERSION, &codes[0]);
+    char    *of_platform = read_text(alloc, platform, NULL, CL_PLATFORM_VERSION, &codes[1]);
     uint32_t a = qst__cl_version(of_device), b = qst__cl_version(of_platform);
     qst__free(alloc, of_device);
     qst__free(alloc, of_platform);
-    return a < b ? a : b;
+    d->cl_version = a < b ? a : b;
+    return is_passing(codes[0]) ? codes[0] : is_passing(codes[1]) ? codes[1] : CL_SUCCESS;
 }
 
 static uint32_t read_type(cl_device_id device)
@@ -243,7 +265,7 @@ qst_status qst__facts_init(qst__facts *facts, const qst__alloc *alloc, cl_contex
 {
     cl_platform_id platform = NULL;
     qst_device    *d = &facts->device;
-    qst_status     status = QST_E_NOMEM;
+    qst_status     status;
     memset(facts, 0, sizeof *facts);
     cl_int code = clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, (void *)&platform, NULL);
     if (code != CL_SUCCESS)
@@ -253,23 +275,26 @@ qst_status qst__facts_init(qst__facts *facts, const qst__alloc *alloc, cl_contex
     d->id = device;
     d->type = read_type(device);
     read_numbers(d, device);
-    if (!read_texts(facts, alloc, device, platform))
-        goto nomem;
+    code = read_texts(facts, alloc, device, platform);
+    if (code == CL_SUCCESS)
+        code = read_version(d, alloc, device, platform);
+    if (code != CL_SUCCESS)
+        goto failed;
     if (!read_groups(d, device)) {
         status = qst__fail(err, QST_E_UNSUPPORTED, "device", "%s: does not tell its limits of work-groups",
                            facts->texts[TEXT_NAME]);
         goto out;
     }
-    d->cl_version = read_version(alloc, device, platform);
     d->group_multiple = read_multiple(d->type, facts->texts[TEXT_VENDOR]);
     read_flags(facts, device);
     facts->texts[TEXT_TARGET] = make_target(alloc, facts);
-    if (!facts->texts[TEXT_TARGET])
-        goto nomem;
+    code = facts->texts[TEXT_TARGET] ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (code != CL_SUCCESS)
+        goto failed;
     point_at_texts(facts);
     return QST_OK;
-nomem:
-    status = qst__fail(err, QST_E_NOMEM, "device", "no memory for a device's facts");
+failed:
+    status = qst__fail_cl(err, code, "device", "a device's facts: %s (%d)", qst__cl_name(code), (int)code);
 out:
     qst__facts_finish(facts, alloc);
     return status;

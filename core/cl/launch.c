@@ -20,12 +20,13 @@ typedef struct varying {
 
 /* A step ready to go. varying[] holds operands, then offsets, then the rest. */
 typedef struct bound {
-    uint32_t      n_operands, n_offsets, n_rest;
-    uint32_t      dims;
-    const size_t *global;
-    const size_t *local; /* NULL: the driver's choice */
-    varying       varying[QST_ARGS_MAX];
-    qst__pool     pool;
+    uint32_t         n_operands, n_offsets, n_rest;
+    uint32_t         dims;
+    const size_t    *global;
+    const size_t    *local; /* NULL: the driver's choice */
+    varying          varying[QST_ARGS_MAX];
+    qst__pool        pool;
+    _Atomic uint64_t calls; /* a call of another operation: how often it was made */
 } bound;
 
 struct qst__runner {
@@ -102,6 +103,8 @@ static qst_status bind_all(qst__runner *runner, qst__program *const *programs, u
 {
     for (uint32_t i = 0; i < runner->n_steps; i++) {
         const qst__step *step = &runner->recipe.steps[i];
+        if (step->op)
+            continue;
         if (step->program >= n_programs || !programs[step->program])
             return qst__fail(err, QST_E_INVALID, runner->who, "kernel '%s' is of program %u, there are %u", step->entry,
                              (unsigned)step->program, (unsigned)n_programs);
@@ -129,7 +132,7 @@ qst_status qst__runner_create(qst__runner **runner, const qst__alloc *alloc, qst
     made->alloc = alloc;
     made->recipe = *recipe;
     made->n_steps = recipe->n_steps;
-    made->plain = recipe->n_steps == 1 && recipe->n_workspaces == 0;
+    made->plain = recipe->n_steps == 1 && recipe->n_workspaces == 0 && !recipe->steps[0].op;
     made->arena = arena;
     made->counters = counters;
     memset(recipe->steps, 0, sizeof recipe->steps); /* they are the runner's now */
@@ -232,6 +235,33 @@ static inline qst_status enqueue_step(qst__runner *runner, uint32_t step, const 
     return code == CL_SUCCESS ? QST_OK : step_failed(runner, step, v, code, err);
 }
 
+/* Another operation on operands made of ours: each begins bits[0] bytes after one of ours, or in a workspace. */
+static qst_status call_step(qst__runner *runner, uint32_t step, const qst__go *go, qst__block *const *blocks,
+                            cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err)
+{
+    const qst__step *s = &runner->recipe.steps[step];
+    qst_mem          operands[QST_OPERANDS_MAX];
+    qst_status       status;
+    for (uint32_t i = 0; i < s->n_args; i++) {
+        const qst_arg *arg = &s->args[i];
+        operands[i] = arg->kind == QST_ARG_OPERAND ? go->operands[arg->index] : qst_mem_of(blocks[arg->index]->mem);
+        operands[i].offset += arg->bits[0];
+    }
+    status = runner->recipe.call(s->target, go->queue, go->in_order, operands, n_wait, (void *const *)wait_list,
+                                 (void **)event, err);
+    if (status == QST_OK)
+        atomic_fetch_add_explicit(&runner->steps[step].calls, 1, memory_order_relaxed);
+    return status;
+}
+
+static qst_status any_step(qst__runner *runner, uint32_t step, const qst__go *go, qst__block *const *blocks,
+                           cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err)
+{
+    if (runner->recipe.steps[step].op)
+        return call_step(runner, step, go, blocks, n_wait, wait_list, event, err);
+    return enqueue_step(runner, step, go, blocks, n_wait, wait_list, event, err);
+}
+
 /* ---- Several steps, workspaces -------------------------------------------------------------------------------- */
 
 /* What one call with steps or workspaces holds. */
@@ -297,13 +327,11 @@ static qst_status enqueue_steps(qst__runner *runner, const qst__go *go, const ho
         cl_event event = NULL;
         bool     at_end = *done + 1 == runner->n_steps;
         bool     make = (at_end ? remembered : !go->in_order) || (*done == 0 && go->first);
-        status = enqueue_step(runner, *done, go, h->blocks, n_wait, n_wait ? waits : NULL, make ? &event : NULL, err);
+        status = any_step(runner, *done, go, h->blocks, n_wait, n_wait ? waits : NULL, make ? &event : NULL, err);
         if (status != QST_OK)
             break;
-        if (*done == 0 && go->first) {
-            (void)clRetainEvent(event);
+        if (*done == 0 && go->first && clRetainEvent(event) == CL_SUCCESS)
             *first = event;
-        }
         if (before)
             (void)clReleaseEvent(before);
         before = event;
@@ -319,6 +347,19 @@ static qst_status enqueue_steps(qst__runner *runner, const qst__go *go, const ho
     return status;
 }
 
+/* Bits of the operands that the first n steps use. */
+static uint32_t operands_of(const qst__runner *runner, uint32_t n)
+{
+    uint32_t bits = 0;
+    for (uint32_t step = 0; step < n; step++)
+        for (uint32_t i = 0; i < runner->recipe.steps[step].n_args; i++) {
+            const qst_arg *arg = &runner->recipe.steps[step].args[i];
+            if (arg->kind == QST_ARG_OPERAND && arg->index < QST_OPERANDS_MAX)
+                bits |= 1u << arg->index;
+        }
+    return bits;
+}
+
 static qst_status enqueue_chain(qst__runner *runner, const qst__go *go, qst_error *err)
 {
     hold       h = {.waits = NULL};
@@ -330,6 +371,8 @@ static qst_status enqueue_chain(qst__runner *runner, const qst__go *go, qst_erro
     if (status == QST_OK)
         status = enqueue_steps(runner, go, &h, &first, &last, &done, err);
     give_blocks(runner, &h, last, done > 0);
+    if (status != QST_OK && go->touched)
+        *go->touched = operands_of(runner, done);
     if (status == QST_OK && go->first) {
         *go->first = first;
         first = NULL;
@@ -353,10 +396,8 @@ qst_status qst__runner_enqueue(qst__runner *runner, const qst__go *go, qst_error
         return enqueue_chain(runner, go, err);
     cl_event  *event = go->event ? go->event : go->first;
     qst_status status = enqueue_step(runner, 0, go, NULL, go->n_wait, go->n_wait ? go->wait_list : NULL, event, err);
-    if (status == QST_OK && go->first && go->event) {
-        (void)clRetainEvent(*go->event);
-        *go->first = *go->event;
-    }
+    if (status == QST_OK && go->first && go->event)
+        *go->first = clRetainEvent(*go->event) == CL_SUCCESS ? *go->event : NULL;
     return status;
 }
 
@@ -375,7 +416,8 @@ uint64_t qst__runner_workspace(const qst__runner *runner)
 /* An execution counts when its last step stands in the queue. */
 uint64_t qst__runner_runs(const qst__runner *runner)
 {
-    return qst__pool_runs(&runner->steps[runner->n_steps - 1].pool);
+    const bound *last = &runner->steps[runner->n_steps - 1];
+    return qst__pool_runs(&last->pool) + atomic_load_explicit(&last->calls, memory_order_relaxed);
 }
 
 uint64_t qst__runner_kernels(const qst__runner *runner)

@@ -27,7 +27,9 @@ typedef struct qst__go {
     cl_uint          n_wait;
     const cl_event  *wait_list;
     cl_event        *event; /* of the last step; NULL: none wanted */
-    cl_event        *first; /* of the first step, for timing; NULL: none wanted; may come out equal to *event's */
+    cl_event        *first; /* of the first step, for timing; NULL: none wanted; may come out equal to *event's, or NULL
+                               where the driver does not let it be kept */
+    uint32_t        *touched; /* NULL: not wanted; written after a failure */
 } qst__go;
 
 /* programs[i]: the built program that the recipe's steps name by index i. Kernels are created (and their work-group
@@ -41,7 +43,8 @@ qst_status qst__runner_create(qst__runner **runner, const qst__alloc *alloc, qst
 void       qst__runner_destroy(qst__runner *runner);
 
 /* [any thread] E_CL and E_NOMEM name the step, the kernel and the call. Steps before the failed one are then in the
- * queue already and will run; their events are released, and only the queue's order tells when they have ended.
+ * queue already and will run; their events are released, and only the queue's order tells when they have ended;
+ * *touched has the bits of the operands that they use.
  * *event and *first are written on success alone. */
 qst_status qst__runner_enqueue(qst__runner *runner, const qst__go *go, qst_error *err);
 

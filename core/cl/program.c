@@ -166,6 +166,14 @@ uint64_t qst__programs_keep(qst__programs *programs, qst__program *program)
     return qst__now(&programs->clock) - start;
 }
 
+static void tell_built(qst__programs *programs, const qst__program *program, const char *options, uint32_t from,
+                       uint64_t ns)
+{
+    qst__built built = {program->digest, options, from, program->code != CL_SUCCESS, ns};
+    if (programs->built)
+        programs->built(programs->built_user, &built);
+}
+
 /* Without the lock: the entry is this thread's as long as it is BUILDING. Gives the next state. */
 static int build(qst__programs *programs, const qst_program *desc, const char *options, qst__program *program,
                  uint64_t *ns)
@@ -174,8 +182,10 @@ static int build(qst__programs *programs, const qst_program *desc, const char *o
     uint64_t   start;
     cl_program cl;
 
-    if (load(programs, desc, options, program, ns))
+    if (load(programs, desc, options, program, ns)) {
+        tell_built(programs, program, options, QST__BUILT_STORE, *ns);
         return program->code == CL_SUCCESS ? STATE_BUILT : STATE_FAILED;
+    }
     start = qst__now(&programs->clock);
     cl = create(programs, desc, &code);
     if (code == CL_SUCCESS) {
@@ -187,6 +197,8 @@ static int build(qst__programs *programs, const qst_program *desc, const char *o
     *ns = qst__now(&programs->clock) - start;
     count_build(programs, desc->form, *ns);
     program->code = code;
+    tell_built(programs, program, options, desc->form == QST_PROGRAM_SOURCE ? QST__BUILT_SOURCE : QST__BUILT_BINARY,
+               *ns);
     if (code == CL_SUCCESS) {
         program->cl = cl;
         QST__LOG(programs->log, CL, DEBUG, "program of %llu bytes built in %.1f ms, options %s",

@@ -26,6 +26,16 @@ typedef struct qst__binaries {
     void (*save)(void *user, const uint8_t digest[32], bool failed, const void *bytes, size_t length);
 } qst__binaries;
 
+/* A program that was made or failed to be. */
+enum { QST__BUILT_SOURCE, QST__BUILT_BINARY, QST__BUILT_STORE };
+typedef struct qst__built {
+    const uint8_t *digest;  /* as above, 32 bytes */
+    const char    *options; /* canonical */
+    uint32_t       from;    /* QST__BUILT_…: source, the candidate's own binary, a kept binary or failure */
+    bool           failed;
+    uint64_t       ns;
+} qst__built;
+
 typedef struct qst__programs {
     const qst__alloc *alloc;
     const qst__log   *log;
@@ -36,6 +46,8 @@ typedef struct qst__programs {
     qst__lock         lock;
     qst__program     *first;
     qst__binaries     binaries; /* zero: programs live as long as the process; set before the first get */
+    void (*built)(void *user, const qst__built *built); /* told of each; NULL: nobody. Set before the first get */
+    void *built_user;
 } qst__programs;
 
 void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const qst__log *log, cl_context context,

@@ -19,6 +19,8 @@ void qst__recipe_init(qst__recipe *recipe, const qst__alloc *alloc, uint32_t n_o
 void qst__recipe_finish(qst__recipe *recipe)
 {
     for (uint32_t i = 0; i < recipe->n_steps; i++) {
+        qst__free(recipe->alloc, recipe->steps[i].op);
+        qst__free(recipe->alloc, recipe->steps[i].problem);
         qst__free(recipe->alloc, recipe->steps[i].entry);
         qst__free(recipe->alloc, recipe->steps[i].args);
     }
@@ -100,6 +102,33 @@ static int32_t record_workspace(qst_steps *steps, uint32_t index, uint64_t bytes
     return QST_OK;
 }
 
+static int32_t record_call(qst_steps *steps, const char *op, const void *problem, uint32_t n_operands,
+                           const qst_arg *operands)
+{
+    qst__recipe *recipe = steps->self;
+    uint32_t     size = 0;
+    if (recipe->n_steps == QST_LAUNCHES_MAX)
+        return refuse(recipe, qst__fail(&recipe->why, QST_E_INVALID, "steps", "more than %u launches",
+                                        (unsigned)QST_LAUNCHES_MAX));
+    if (problem)
+        memcpy(&size, problem, sizeof size);
+    if (!op || size < sizeof size || !operands || n_operands > QST_OPERANDS_MAX || recipe->judge)
+        return refuse(recipe, qst__fail(&recipe->why, QST_E_INVALID, "steps",
+                                        "a call of %s with a problem of %u bytes and %u operands", op ? op : "nothing",
+                                        (unsigned)size, (unsigned)n_operands));
+    qst__step *step = &recipe->steps[recipe->n_steps];
+    memset(step, 0, sizeof *step);
+    step->op = qst__strdup(recipe->alloc, op);
+    step->entry = qst__strdup(recipe->alloc, op);
+    step->problem = qst__memdup(recipe->alloc, problem, size);
+    step->args = qst__memdup(recipe->alloc, operands, n_operands * sizeof *operands);
+    step->n_args = n_operands;
+    recipe->n_steps++; /* finish frees what there is of it */
+    if (step->op && step->entry && step->problem && step->args)
+        return QST_OK;
+    return refuse(recipe, qst__fail(&recipe->why, QST_E_NOMEM, "steps", "no memory for a call of %s", op));
+}
+
 void qst__recipe_steps(qst__recipe *recipe, qst_steps *steps)
 {
     memset(steps, 0, sizeof *steps);
@@ -107,6 +136,7 @@ void qst__recipe_steps(qst__recipe *recipe, qst_steps *steps)
     steps->self = recipe;
     steps->launch = record_launch;
     steps->workspace = record_workspace;
+    steps->call = record_call;
 }
 
 /* ---- Checking ------------------------------------------------------------------------------------------------- */
@@ -193,6 +223,21 @@ static qst_status check_arg(const qst__recipe *recipe, const qst__step *step, ui
     }
 }
 
+/* A call's operands are operands or workspaces of ours. */
+static qst_status check_call(const qst__recipe *recipe, const qst__step *step, const char *who, qst_error *err)
+{
+    for (uint32_t i = 0; i < step->n_args; i++) {
+        qst_status status = QST_OK;
+        if (step->args[i].kind != QST_ARG_OPERAND && step->args[i].kind != QST_ARG_WORKSPACE)
+            return qst__fail(err, QST_E_INVALID, who, "call of %s, operand %u: kind %u is no operand and no workspace",
+                             step->op, (unsigned)i, (unsigned)step->args[i].kind);
+        status = check_arg(recipe, step, i, who, err);
+        if (status != QST_OK)
+            return status;
+    }
+    return QST_OK;
+}
+
 static qst_status check_args(const qst__recipe *recipe, const qst__step *step, const qst_device *device,
                              const char *who, qst_error *err)
 {
@@ -228,6 +273,10 @@ qst_status qst__recipe_check(const qst__recipe *recipe, const qst_device *device
                              "workspace %u of %llu bytes, the device's largest buffer has %llu", (unsigned)i,
                              (unsigned long long)recipe->workspace[i], (unsigned long long)device->max_alloc);
     for (uint32_t i = 0; i < recipe->n_steps && status == QST_OK; i++) {
+        if (recipe->steps[i].op) {
+            status = check_call(recipe, &recipe->steps[i], who, err);
+            continue;
+        }
         status = check_range(&recipe->steps[i], device, who, err);
         if (status == QST_OK)
             status = check_args(recipe, &recipe->steps[i], device, who, err);

@@ -12,7 +12,12 @@
 
 #define QST__WORKSPACES_MAX 4u
 
+/* A step is a kernel launch, or a call of another operation: then `op` is set, `problem` is its problem, args are its
+ * operands, and whoever binds the recipe sets `target`, which the recipe's `call` understands. */
 typedef struct qst__step {
+    char    *op; /* NULL: a launch */
+    void    *problem;
+    void    *target;
     uint32_t program; /* the candidate's program index */
     uint32_t dims;
     uint32_t n_args;
@@ -23,6 +28,10 @@ typedef struct qst__step {
     qst_arg *args;
 } qst__step;
 
+/* Runs a call's target on operands of its own. */
+typedef qst_status (*qst__call)(void *target, void *queue, bool in_order, const qst_mem *operands, uint32_t n_wait,
+                                void *const *wait_list, void **event, qst_error *err);
+
 typedef struct qst__recipe {
     const qst__alloc *alloc;
     qst__step         steps[QST_LAUNCHES_MAX];
@@ -31,6 +40,7 @@ typedef struct qst__recipe {
     uint32_t          n_workspaces;
     uint32_t          n_operands; /* how many operand indices are legal besides the judge's */
     bool              judge;      /* QST_JUDGE_BEFORE and QST_JUDGE_FINDING operands are legal */
+    qst__call         call;       /* for steps that call */
     qst_status        failure;    /* the first refusal inside a callback */
     qst_error         why;
 } qst__recipe;

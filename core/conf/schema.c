@@ -61,18 +61,6 @@ static const char *const CACHES[] = {
     NULL,
 };
 
-static const char *const INPUTS[] = {
-    [QST__INPUTS_OWN] = "own",
-    [QST__INPUTS_CALLER] = "caller",
-    NULL,
-};
-
-static const char *const ISOLATES[] = {
-    [QST__ISOLATE_OFF] = "off",
-    [QST__ISOLATE_FIRST] = "first",
-    NULL,
-};
-
 static const char *const RECHECKS[] = {
     [QST__RECHECK_NEVER] = "never",
     [QST__RECHECK_DRIVER] = "driver",
@@ -136,11 +124,6 @@ const qst__key_row qst__schema[] = {
      "what decides between candidates: their ratios round by round, or their medians"},
     {"tune.cache", QST__TYPE_WORD, EVERYBODY, AT(cache), "warm", 0, 0, CACHES, NULL,
      "the device's caches before a sample: as the sample before left them, or displaced by other data"},
-    {"tune.inputs", QST__TYPE_WORD, EVERYBODY, AT(inputs), "own", 0, 0, INPUTS, NULL,
-     "whose operands are timed: made for the problem, or the caller's, for problems too large to duplicate: they must "
-     "hold their data when the call is made, and the output is written more than once"},
-    {"tune.isolate", QST__TYPE_WORD, EVERYBODY, AT(isolate), "off", 0, 0, ISOLATES, NULL,
-     "first: a candidate's first contact with a device happens in a process of its own, with a deadline"},
     {"tune.recheck", QST__TYPE_WORD, EVERYBODY, AT(recheck), "driver", 0, 0, RECHECKS, NULL,
      "a stored verdict is measured again, in short, before it is used: never, when the driver is another, or always"},
     {"tune.force", QST__TYPE_BOOL, EVERYBODY, AT(force), "false", 0, 0, NULL, NULL,

@@ -62,17 +62,20 @@ const void *qst__dl_symbol(void *handle, const char *name, size_t *bytes)
     return symbol;
 }
 
-char *qst__dl_self(const qst__alloc *alloc)
+qst_status qst__dl_self(const qst__alloc *alloc, char **path)
 {
     static const char here = 0; /* a thing of this library's own, whose address the linker knows to place */
     Dl_info           info;
     void             *map = NULL;
+    *path = NULL;
     if (!dladdr1(&here, &info, &map, RTLD_DL_LINKMAP) || !map)
-        return NULL;
+        return QST_E_NOTFOUND;
     /* The linker knows the program itself by no name, or by one that need not be a path. */
     const char *name = ((const struct link_map *)map)->l_name;
-    char       *path = realpath(name && strchr(name, '/') ? name : "/proc/self/exe", NULL);
-    char       *copy = path ? qst__strdup(alloc, path) : NULL;
-    free(path);
-    return copy;
+    char       *real = realpath(name && strchr(name, '/') ? name : "/proc/self/exe", NULL);
+    if (!real)
+        return QST_E_NOTFOUND;
+    *path = qst__strdup(alloc, real);
+    free(real);
+    return *path ? QST_OK : QST_E_NOMEM;
 }

@@ -14,8 +14,8 @@ void *qst__dl_open(const char *path, char *why, size_t why_size);
 /* A data symbol and the bytes that the shared object states for it (0: unknown). NULL where there is none. */
 const void *qst__dl_symbol(void *handle, const char *name, size_t *bytes);
 
-/* The file of this library, or of the program that it is linked into: absolute, links resolved. NULL where it cannot
- * be told or there is no memory. */
-char *qst__dl_self(const qst__alloc *alloc);
+/* The file of this library, or of the program that it is linked into: absolute, links resolved, allocated. E_NOTFOUND
+ * where it cannot be told, E_NOMEM. */
+qst_status qst__dl_self(const qst__alloc *alloc, char **path);
 
 #endif

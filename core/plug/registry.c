@@ -230,21 +230,27 @@ qst_status qst__plugins_scan(qst__plugins *plugins, const char *directory, const
         else
             QST__LOG(plugins->log, PLUG, DEBUG, "%s/%s passed over: not among plugins.load", real, file);
     }
-    qst__files_finish(alloc, &files);
+    qst__search_finish(alloc, &files);
     qst__free(alloc, real);
     return status;
 }
 
 /* ---- Ours ------------------------------------------------------------------------------------------------------- */
 
-char *qst__plugins_home(const qst__alloc *alloc)
+qst_status qst__plugins_home(const qst__alloc *alloc, char **home)
 {
-    char    *self = qst__dl_self(alloc);
-    char    *slash = self ? strrchr(self, '/') : NULL;
-    qst__str path;
+    char      *self;
+    qst_status status = qst__dl_self(alloc, &self);
+    char      *slash = status == QST_OK ? strrchr(self, '/') : NULL;
+    qst__str   path;
+    *home = NULL;
     qst__str_init(&path, alloc);
-    if (slash)
+    if (slash) {
         qst__str_printf(&path, "%.*s/quernstone/plugins-%u", (int)(slash - self), self, QST_ABI_MAJOR);
+        *home = qst__str_take(&path);
+    }
     qst__free(alloc, self);
-    return slash ? qst__str_take(&path) : NULL;
+    if (status != QST_OK)
+        return status;
+    return *home ? QST_OK : slash ? QST_E_NOMEM : QST_E_NOTFOUND;
 }

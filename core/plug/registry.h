@@ -56,8 +56,8 @@ qst_status qst__plugins_scan(qst__plugins *plugins, const char *directory, const
 /* Marks an entry refused with a reason and logs it. */
 void qst__plugin_refuse(qst__plugins *plugins, qst__plugin *plugin, const char *format, ...) QST__PRINTF(3, 4);
 
-/* The plugin directory that belongs to this library: <its directory>/quernstone/plugins-<ABI major>. Allocated; NULL
- * where it cannot be told or there is no memory. */
-char *qst__plugins_home(const qst__alloc *alloc);
+/* The plugin directory that belongs to this library: <its directory>/quernstone/plugins-<ABI major>. Allocated.
+ * E_NOTFOUND where it cannot be told, E_NOMEM. */
+qst_status qst__plugins_home(const qst__alloc *alloc, char **home);
 
 #endif

@@ -126,7 +126,7 @@ qst_status qst__search_list(const qst__alloc *alloc, const char *directory, qst_
     return status;
 }
 
-void qst__files_finish(const qst__alloc *alloc, qst__files *files)
+void qst__search_finish(const qst__alloc *alloc, qst__files *files)
 {
     for (size_t i = 0; i < files->list.count; i++)
         qst__free(alloc, files->list.data[i]);

@@ -22,6 +22,6 @@ qst_status qst__search_file(const qst__alloc *alloc, const char *directory, cons
 /* The names that end in .so, in the order of their bytes. E_REFUSED: it cannot be read; E_NOMEM. */
 qst_status qst__search_list(const qst__alloc *alloc, const char *directory, qst__files *files, char *why,
                             size_t why_size);
-void       qst__files_finish(const qst__alloc *alloc, qst__files *files);
+void       qst__search_finish(const qst__alloc *alloc, qst__files *files);
 
 #endif

@@ -9,6 +9,7 @@
 #include "tune/tuner.h"
 
 #include <string.h>
+#include <time.h>
 
 static void add(qst__sha256 *sha, const char *text)
 {
@@ -19,15 +20,20 @@ static void add(qst__sha256 *sha, const char *text)
     qst__sha256_update(sha, text, length);
 }
 
-void qst__answer_key(const qst__entry *entry, uint8_t digest[32])
+void qst__answer_digest(const char *target, const char *op, const char *key_text, uint8_t digest[32])
 {
     qst__sha256 sha;
 
     qst__sha256_init(&sha);
-    add(&sha, entry->shelf->site->facts.device.target);
-    add(&sha, entry->shelf->set->model.op.name);
-    add(&sha, entry->text);
+    add(&sha, target);
+    add(&sha, op);
+    add(&sha, key_text);
     qst__sha256_finish(&sha, digest);
+}
+
+void qst__answer_key(const qst__entry *entry, uint8_t digest[32])
+{
+    qst__answer_digest(entry->shelf->site->facts.device.target, entry->shelf->set->model.op.name, entry->text, digest);
 }
 
 bool qst__publish(qst__entry *entry, qst__verdict *verdict, const char *source)
@@ -48,10 +54,20 @@ bool qst__publish(qst__entry *entry, qst__verdict *verdict, const char *source)
 void qst__remember(qst__entry *entry, const qst__verdict *verdict)
 {
     qst_context *ctx = entry->shelf->site->ctx;
+    qst__verdict stored = *verdict; /* its memory stays the verdict's */
     uint8_t      digest[32], *bytes = NULL;
     size_t       length = 0;
-    qst_status   status = qst__verdict_encode(verdict, entry->text, &ctx->alloc, &bytes, &length);
+    qst_status   status;
 
+    if (!ctx->settings->verdict_cache)
+        return;
+    /* What is stored was measured here and now, also where an answer from elsewhere has just been found to hold. */
+    stored.op = (char *)entry->shelf->set->model.op.name;
+    stored.target = (char *)entry->shelf->site->facts.device.target;
+    stored.driver = (char *)entry->shelf->site->facts.device.driver;
+    stored.ruler_revision = QST__RULER_RULES;
+    stored.at_s = (uint64_t)time(NULL);
+    status = qst__verdict_encode(&stored, entry->text, &ctx->alloc, &bytes, &length);
     qst__answer_key(entry, digest);
     if (status == QST_OK)
         status = ctx->store.put(ctx->store.self, QST_DB_VERDICTS, digest, sizeof digest, bytes, length);
@@ -127,13 +143,19 @@ static qst_status read_stored(qst__entry *entry, qst__verdict *out)
 int qst__recall(qst__entry *entry, int state)
 {
     qst_context  *ctx = entry->shelf->site->ctx;
-    qst__verdict *v = qst__zalloc(&ctx->alloc, sizeof *v);
+    qst__verdict *v;
     qst_status    status;
 
+    if (!ctx->settings->verdict_cache || ctx->settings->force)
+        return state;
+    v = qst__zalloc(&ctx->alloc, sizeof *v);
     if (!v)
         return state;
     status = read_stored(entry, v);
-    if (status == QST_OK) {
+    if (status == QST_OK &&
+        (v->flags & QST__VERDICT_COLD) != (ctx->settings->cache == QST__CACHE_COLD ? QST__VERDICT_COLD : 0)) {
+        qst__verdict_finish(v); /* measured in another way: no answer to this question */
+    } else if (status == QST_OK) {
         weigh(entry, v);
         /* What this process knows already is no less than a partial answer that it or another has stored. */
         if ((state == QST__KEY_ABSENT || state_of(v) == QST__KEY_READY) && qst__publish(entry, v, ctx->store.name))

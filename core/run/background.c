@@ -27,10 +27,14 @@ static void tune(qst__worker *w, qst__route *route)
 {
     qst__entry *entry = route->entry;
     qst_error   err;
+    qst_status  status;
 
     memset(&err, 0, sizeof err);
-    if (qst__tune_route(route, &err) != QST_OK && err.status != QST_OK)
+    status = qst__tune_route(route, &err);
+    if (status != QST_OK && err.status != QST_OK)
         QST__LOG(&w->ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, err.text);
+    if (status == QST_E_BUSY) /* another process is at it: the next miss looks again */
+        atomic_store(&entry->queued, false);
     /* A partial answer waits for the next round of the queue. */
     if (qst__claim_state(&entry->claim) == QST__KEY_PARTIAL && !atomic_load(&entry->shelf->site->closing)) {
         atomic_store(&entry->queued, false);
@@ -112,18 +116,21 @@ void qst__background_tune(qst__route *route)
 void qst__background_leave(qst__site *site)
 {
     qst__worker *w = atomic_load(&site->ctx->worker);
-    size_t       i, n = 0;
+    size_t       i, n;
 
     atomic_store(&site->closing, true);
     if (!w)
         return;
     qst__lock_take(&w->lock);
-    for (i = 0; i < w->queue.count; i++)
-        if (w->queue.data[i]->shelf->site != site)
-            w->queue.data[n++] = w->queue.data[i];
-    w->queue.count = n;
-    while (w->busy == site)
+    for (;;) { /* once more after the wait: the worker may have put back what it was at */
+        for (i = n = 0; i < w->queue.count; i++)
+            if (w->queue.data[i]->shelf->site != site)
+                w->queue.data[n++] = w->queue.data[i];
+        w->queue.count = n;
+        if (w->busy != site)
+            break;
         qst__cond_wait(&w->cond, &w->lock);
+    }
     qst__lock_give(&w->lock);
 }
 

@@ -4,10 +4,12 @@
  */
 #include "run/run.h"
 
-#include "cache/memory.h"
+#include "cache/open.h"
 #include "cl/facts.h"
 #include "run/background.h"
 #include "run/binaries.h"
+#include "run/decisions.h"
+#include "run/history.h"
 
 #include <string.h>
 
@@ -49,8 +51,10 @@ static qst_status load_plugins(qst_context *ctx, qst_error *err)
     const qst__settings *s = ctx->settings;
     qst_status           status = QST_OK;
     uint32_t             i, j;
-    char                *home = qst__plugins_home(&ctx->alloc);
+    char                *home;
 
+    if (qst__plugins_home(&ctx->alloc, &home) == QST_E_NOMEM)
+        return qst__fail(err, QST_E_NOMEM, "context", "no memory for the name of a folder");
     for (i = 0; i < s->plugin_dirs.count && status == QST_OK; i++)
         status = qst__plugins_scan(&ctx->plugins, s->plugin_dirs.data[i], (const char *const *)s->plugin_load.data,
                                    s->plugin_load.count, err);
@@ -71,6 +75,22 @@ static qst_status load_plugins(qst_context *ctx, qst_error *err)
                                found && found->why ? found->why : "is not there");
     }
     return status;
+}
+
+static qst_status open_store(qst_context *ctx, bool off, qst_error *err)
+{
+    const qst__settings *s = ctx->settings;
+    qst__store_options   options;
+
+    memset(&options, 0, sizeof options);
+    options.backend = s->backend;
+    options.off = off || s->backend == QST__BACKEND_OFF;
+    options.readonly = s->readonly;
+    options.place = s->store_path ? QST__PLACE_PATH : s->place;
+    options.path = s->store_path;
+    options.environment = s->environment;
+    options.map_mb = (uint64_t)s->map_mb;
+    return qst__store_open(&ctx->store, &ctx->alloc, &ctx->log, &options, err);
 }
 
 qst_status qst_context_create(qst_context **context, const qst_options *options, qst_error *err)
@@ -98,6 +118,7 @@ qst_status qst_context_create(qst_context **context, const qst_options *options,
     ctx->log.user = o.sink_user;
     ctx->serial = make_serial(ctx);
     qst__lock_init(&ctx->lock);
+    qst__decisions_init(&ctx->decisions);
     qst__plugins_init(&ctx->plugins, &ctx->alloc, &ctx->log);
 
     memset(&sources, 0, sizeof sources);
@@ -110,7 +131,9 @@ qst_status qst_context_create(qst_context **context, const qst_options *options,
     ctx->settings = qst__conf_settings(ctx->conf);
     status = qst__log_configure(&ctx->log, ctx->settings->log ? ctx->settings->log : "", err);
     if (status == QST_OK)
-        status = qst__store_memory(&ctx->store, &ctx->alloc, err);
+        status = open_store(ctx, (o.flags & QST_NO_STORE) != 0, err);
+    if (status == QST_OK)
+        status = qst__history_start(ctx, err);
     if (status == QST_OK)
         status = qst__builtin(ctx, err);
     if (status == QST_OK)
@@ -145,9 +168,11 @@ void qst_context_destroy(qst_context *ctx)
     for (i = atomic_load(&ctx->n_sets); i-- > 0;)
         qst__set_destroy(ctx->sets[i]);
     qst__plugins_finish(&ctx->plugins);
+    qst__history_stop(ctx);
     if (ctx->store.close)
         ctx->store.close(ctx->store.self);
     qst__conf_destroy(ctx->conf);
+    qst__decisions_finish(&ctx->decisions);
     qst__lock_finish(&ctx->lock);
     qst__free(&alloc, ctx);
 }
@@ -187,8 +212,10 @@ qst_status qst_context_forget(qst_context *ctx, cl_context cl, qst_error *err)
     qst__lock_give(&ctx->lock);
     if (!gone)
         return qst__fail(err, QST_E_NOTFOUND, "context", "the cl_context has not been used here");
-    for (site = gone; site; site = site->husk)
+    for (site = gone; site; site = site->husk) {
+        qst__background_leave(site);
         qst__site_empty(site);
+    }
     qst__lock_take(&ctx->lock);
     last->husk = ctx->husks;
     ctx->husks = gone;

@@ -6,6 +6,7 @@
 #include "run/describe.h"
 
 #include "cl/facts.h"
+#include "run/decisions.h"
 
 #include <string.h>
 
@@ -14,6 +15,7 @@ typedef struct device_list {
     qst__json   *list;
     cl_device_id picked;
     int64_t      index;
+    qst_error    failed;
 } device_list;
 
 static const char *type_name(uint32_t type)
@@ -42,8 +44,11 @@ static void add_device(void *user, cl_platform_id platform, cl_device_id device)
     const qst_device *f = &facts.device;
 
     (void)platform;
-    if (qst__facts_init(&facts, alloc, NULL, device, NULL) != QST_OK)
+    if (d->failed.status == QST_E_NOMEM)
         return;
+    qst__error_clear(&d->failed);
+    if (qst__facts_init(&facts, alloc, NULL, device, &d->failed) != QST_OK)
+        return; /* a device that tells nothing is left out; without memory all would be */
     one = qst__json_object();
     qst__json_set_int(one, "index", d->index++);
     qst__json_set_text(one, "platform", f->platform);
@@ -65,15 +70,20 @@ static void add_device(void *user, cl_platform_id platform, cl_device_id device)
 
 static qst_status tell_devices(qst_context *ctx, qst__json **out, qst_error *err)
 {
-    device_list    d = {ctx, qst__json_array(), NULL, 0};
+    device_list    d;
     cl_platform_id platform;
     qst_error      none;
     qst_status     status;
 
     memset(&none, 0, sizeof none);
+    memset(&d, 0, sizeof d);
+    d.ctx = ctx;
+    d.list = qst__json_array();
     if (qst_context_pick_device(ctx, &platform, &d.picked, &none) != QST_OK)
         d.picked = NULL;
     status = qst__device_each(&ctx->alloc, add_device, &d, err);
+    if (status == QST_OK && d.failed.status == QST_E_NOMEM)
+        status = qst__pass(err, &d.failed);
     *out = d.list;
     return status;
 }
@@ -202,6 +212,10 @@ qst_status qst_context_counters(qst_context *ctx, qst_counters *counters)
     memset(&c, 0, sizeof c);
     c.candidate = atomic_load(&ctx->n_candidate);
     c.verify = atomic_load(&ctx->n_verify);
+    c.probe_compute = atomic_load(&ctx->n_probe[QST__PROBE_COMPUTE]);
+    c.probe_memory = atomic_load(&ctx->n_probe[QST__PROBE_MEMORY]);
+    c.probe_launch = atomic_load(&ctx->n_probe[QST__PROBE_LAUNCH]);
+    c.probe_ns = atomic_load(&ctx->probe_ns);
     c.kernels = atomic_load(&ctx->cl_counters.kernels);
     c.compiles = atomic_load(&ctx->cl_counters.compiles);
     c.binary_loads = atomic_load(&ctx->cl_counters.binary_loads);
@@ -265,8 +279,10 @@ qst_status qst_describe(qst_context *ctx, const char *what, qst_sink sink, void 
     static const struct {
         const char *what;
         qst_status (*tell)(qst_context *ctx, qst__json **out, qst_error *err);
-    } rows[] = {{"devices", tell_devices}, {"plugins", tell_plugins},        {"config", tell_config},
-                {"sets", tell_sets},       {"verdicts", qst__tell_verdicts}, {"counters", tell_counters}};
+    } rows[] = {{"devices", tell_devices},         {"plugins", tell_plugins},
+                {"config", tell_config},           {"sets", tell_sets},
+                {"verdicts", qst__tell_verdicts},  {"counters", tell_counters},
+                {"decisions", qst__tell_decisions}};
     qst__json *json = NULL;
     qst_status status;
     uint32_t   i;
@@ -283,5 +299,5 @@ qst_status qst_describe(qst_context *ctx, const char *what, qst_sink sink, void 
         return status;
     }
     return qst__fail(err, QST_E_NOTFOUND, "describe",
-                     "%s is none of devices, plugins, config, sets, verdicts, counters", what);
+                     "%s is none of devices, plugins, config, sets, verdicts, counters, decisions", what);
 }

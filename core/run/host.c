@@ -10,8 +10,9 @@
 /* One start in progress: `self` of the host table. */
 typedef struct host_self {
     qst_context *ctx;
-    uint32_t     plugin; /* index in the list */
-    bool         open;   /* additions are allowed: inside start */
+    uint32_t     plugin;  /* index in the list */
+    bool         open;    /* additions are allowed: inside start */
+    bool         starved; /* it was refused memory */
     uint32_t     n_sets_before;
     uint32_t     n_groups_before[QST__SETS_MAX];
     uint32_t     n_candidates_before[QST__SETS_MAX];
@@ -32,7 +33,12 @@ static const char *name_of(const host_self *self)
 
 static void *host_alloc(void *self, uint64_t bytes)
 {
-    return bytes > SIZE_MAX ? NULL : qst__zalloc(&((host_self *)self)->ctx->alloc, (size_t)bytes);
+    host_self *host = self;
+    void      *memory = bytes > SIZE_MAX ? NULL : qst__zalloc(&host->ctx->alloc, (size_t)bytes);
+
+    if (!memory && host->open) /* afterwards any thread may ask */
+        host->starved = true;
+    return memory;
 }
 
 static void host_free(void *self, void *memory)
@@ -191,8 +197,9 @@ static qst_status start_one(qst_context *ctx, uint32_t index, qst_error *err)
         return QST_OK;
     }
     undo(self);
-    if (self->failure == QST_E_NOMEM)
-        return qst__fail(err, QST_E_NOMEM, "plugin", "%s: %s", plugin->name, self->why.text);
+    if (self->failure == QST_E_NOMEM || (answer == QST_E_NOMEM && self->starved))
+        return qst__fail(err, QST_E_NOMEM, "plugin", "%s: %s", plugin->name,
+                         self->failure == QST_E_NOMEM ? self->why.text : "no memory to start it");
     if (self->failure != QST_OK)
         qst__plugin_refuse(&ctx->plugins, plugin, "start: %s", self->why.text);
     else

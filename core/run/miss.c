@@ -49,7 +49,9 @@ bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, qst__wa
     const char     *why;
     uint32_t        i;
 
-    for (i = 0; verdict && i < verdict->n_order; i++) {
+    if (!verdict || (verdict->flags & QST__VERDICT_PRIOR)) /* a prior is used after its re-check only */
+        return false;
+    for (i = 0; i < verdict->n_order; i++) {
         uint32_t c = qst__set_find(set, verdict->findings[verdict->order[i]].name);
         if (c == UINT32_MAX || atomic_load(&route->entry->failed[c]) ||
             !qst__settings_allow(ctx->settings, set->candidates[c].name, &why))
@@ -142,6 +144,11 @@ static bool learn(qst__route *route)
 qst_status qst__resolve(qst__route *route, qst__way **way, bool *keep, qst_error *err)
 {
     *keep = learn(route);
+    return qst__resolve_known(route, way, err);
+}
+
+qst_status qst__resolve_known(qst__route *route, qst__way **way, qst_error *err)
+{
     if (qst__way_of_verdict(route, atomic_load_explicit(&route->entry->verdict, memory_order_acquire), way))
         return QST_OK;
     return safe_way(route, way, err);

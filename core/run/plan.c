@@ -14,21 +14,6 @@ struct qst_plan {
     uint32_t    flags;
 };
 
-/* Ready to run before the first enqueue: the miss policy applies here. */
-static qst_status settle(qst__route *route, qst_error *err)
-{
-    qst__way  *way;
-    bool       keep = false;
-    qst_status status;
-
-    if (route->kind != QST__ROUTE_TUNED || atomic_load(&route->way))
-        return QST_OK;
-    status = qst__resolve(route, &way, &keep, err);
-    if (status == QST_OK && keep)
-        atomic_store_explicit(&route->way, way, memory_order_release);
-    return status;
-}
-
 qst_status qst_plan_create(qst_plan **out, qst_set *set, cl_command_queue queue, const void *problem, uint32_t flags,
                            qst_error *err)
 {
@@ -60,7 +45,7 @@ qst_status qst_plan_create(qst_plan **out, qst_set *set, cl_command_queue queue,
     plan->flags = flags;
     status = qst__route_of(shelf, copy, &plan->route, err);
     if (status == QST_OK)
-        status = settle(plan->route, err);
+        status = qst__route_settle(plan->route, err); /* the miss policy applies here */
     if (status == QST_OK) {
         *out = plan;
         plan = NULL;

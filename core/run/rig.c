@@ -17,9 +17,10 @@
 #define BRACKET_NS     100000u /* samples shorter than this are repeated inside one bracket */
 #define BRACKET_COSTS  50u     /* the bracket's own cost is under 1/50 of what it brackets */
 #define REPEATS_MAX    64u
-#define REPEATS_ADDING 16u     /* results grow: qst_op.fill keeps so many exact */
-#define LATE_BUILD_NS  200000u /* a first launch this much over its second one has compiled */
-#define HOST_DOUBT     1.05    /* device times over this times the host's are no measurement */
+#define REPEATS_ADDING 16u         /* results grow: qst_op.fill keeps so many exact */
+#define LATE_BUILD_NS  200000u     /* a first launch this much over its second one has compiled */
+#define EVICTOR_LEAST  (64u << 20) /* bytes, where the device's cache is not known */
+#define HOST_DOUBT     1.05        /* device times over this times the host's are no measurement */
 
 typedef struct tried {
     qst__way *main, *second, *real;
@@ -35,8 +36,10 @@ typedef struct rig_self {
     uint64_t    empty_ns; /* an empty bracket of markers */
     bool        has_second;
     qst__trial  main, second, real;
-    qst__way   *fallback; /* for operations without a judge */
-    tried      *tried;    /* per candidate */
+    qst__way   *fallback, *fallback_second; /* for operations without a judge; the second made at first use */
+    cl_mem      evictor;                    /* tune.cache cold: written before each sample, larger than the caches */
+    size_t      evictor_bytes;
+    tried      *tried; /* per candidate */
 } rig_self;
 
 static qst_status make_queue(rig_self *r, qst_error *err)
@@ -154,7 +157,6 @@ static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
     cl_int          code;
     qst_status      status;
 
-    atomic_fetch_add(&r->site->ctx->n_tuned, 1);
     qst__lock_take(&r->site->lease);
     status = make_queue(r, err);
     if (status == QST_OK)
@@ -174,6 +176,7 @@ static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
     took = qst__now(&r->site->ctx->clock) - start;
     built = builds_of(r->site->ctx) - built;
     atomic_fetch_add(&r->site->ctx->verify_ns, took > built ? took - built : 0);
+    atomic_fetch_add(&r->site->ctx->n_tuned, status == QST_OK ? 1 : 0);
     *ruler = r->ruler;
     return status;
 }
@@ -275,8 +278,11 @@ static qst_status judge(rig_self *r, uint32_t candidate, qst_error *err)
     memset(&why, 0, sizeof why);
     if (status == QST_OK && r->has_second) {
         status = run_other(r, &r->second, candidate, &t->second, &ran, &why);
-        if (status == QST_OK && ran && r->shelf->set->model.op.judge)
-            status = qst__trial_judge(&r->second, NULL, &why);
+        if (status == QST_OK && ran && r->fallback && !r->fallback_second)
+            status = qst__way_create(&r->fallback_second, r->shelf, r->shelf->set->model.fallback, &r->second.key,
+                                     r->second.problem, &why);
+        if (status == QST_OK && ran)
+            status = qst__trial_judge(&r->second, r->fallback_second, &why);
         if (status != QST_OK)
             return qst__fail(err, status, "judge", "on a second shape: %s", why.text);
     }
@@ -290,6 +296,28 @@ static qst_status judge(rig_self *r, uint32_t candidate, qst_error *err)
     return status;
 }
 
+/* Operands out of the caches: something larger is written after them. */
+static qst_status evict(rig_self *r, qst_error *err)
+{
+    const uint32_t zero = 0;
+    uint64_t       bytes = 2 * r->site->facts.device.cache_bytes;
+    cl_int         code = CL_SUCCESS;
+
+    if (r->site->ctx->settings->cache != QST__CACHE_COLD)
+        return QST_OK;
+    if (!r->evictor) {
+        bytes = bytes < EVICTOR_LEAST ? EVICTOR_LEAST : bytes;
+        bytes = bytes > r->site->facts.device.max_alloc ? r->site->facts.device.max_alloc : bytes;
+        r->evictor_bytes = (size_t)bytes & ~(size_t)3;
+        r->evictor = clCreateBuffer(r->site->context, CL_MEM_READ_WRITE, r->evictor_bytes, NULL, &code);
+    }
+    if (code == CL_SUCCESS)
+        code = clEnqueueFillBuffer(r->site->bench, r->evictor, &zero, sizeof zero, 0, r->evictor_bytes, 0, NULL, NULL);
+    return code == CL_SUCCESS ? QST_OK
+                              : qst__fail_cl(err, code, "rig", "writing %llu bytes to empty the caches",
+                                             (unsigned long long)r->evictor_bytes);
+}
+
 static uint32_t repeats_for(const rig_self *r, uint64_t first_ns)
 {
     uint64_t least = BRACKET_NS, n;
@@ -301,6 +329,8 @@ static uint32_t repeats_for(const rig_self *r, uint64_t first_ns)
         least *= 10; /* a host bracket includes the wake-up of a finish */
     n = first_ns ? (least + first_ns - 1) / first_ns : most;
     n = n < 1 ? 1 : n > most ? most : n;
+    if (r->site->ctx->settings->cache == QST__CACHE_COLD)
+        n = 1;
     if (r->main.repeat == QST_REPEAT_ALTERNATES)
         n = (n + 1) / 2 * 2;
     return (uint32_t)n;
@@ -372,6 +402,8 @@ static qst_status rig_sample(void *self, uint32_t candidate, uint64_t *ns, qst_e
     cl_int     code;
     qst_status status = qst__trial_reset(&r->main, err);
 
+    if (status == QST_OK)
+        status = evict(r, err);
     if (status == QST_OK) {
         code = clFinish(r->site->bench);
         if (code != CL_SUCCESS)
@@ -413,7 +445,11 @@ static void rig_close(void *self)
         memset(&r->tried[i], 0, sizeof r->tried[i]);
     }
     drop_way(r, r->fallback);
-    r->fallback = NULL;
+    drop_way(r, r->fallback_second);
+    r->fallback = r->fallback_second = NULL;
+    if (r->evictor)
+        clReleaseMemObject(r->evictor);
+    r->evictor = NULL;
     qst__trial_finish(&r->main);
     qst__trial_finish(&r->second);
     qst__trial_finish(&r->real);

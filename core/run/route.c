@@ -232,6 +232,20 @@ static qst_status give_up(const qst_error *failed, qst_error *err)
     return failed->status;
 }
 
+/* Does what was enqueued before the failure keep others from taking over? It may write the result while they do, or
+ * before them where they read it. */
+static bool spoiled(const qst__route *route, uint32_t touched, bool in_order)
+{
+    const qst_op *op = &route->shelf->set->model.op;
+    uint32_t      i, written = 0;
+
+    for (i = 0; i < op->n_operands; i++)
+        written |= op->operands[i].access & QST_ACCESS_WRITE ? 1u << i : 0;
+    if (!(touched & written))
+        return false;
+    return !in_order || (op->repeat && op->repeat(op->user, route->normal) != QST_REPEAT_SAME);
+}
+
 static bool last_resort(const qst__route *route, const qst__way *way)
 {
     return route->kind == QST__ROUTE_TRIVIAL || way->candidate == route->shelf->set->model.fallback;
@@ -240,7 +254,7 @@ static bool last_resort(const qst__route *route, const qst__way *way)
 /* Off the hit path: finds ways until one is enqueued. */
 static qst_status run_slowly(qst__route *route, qst__way *way, cl_command_queue queue, bool in_order,
                              const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
-                             qst_error *failed, qst_error *err)
+                             uint32_t touched, qst_error *failed, qst_error *err)
 {
     qst_status status = failed->status;
     uint32_t   tries = route->shelf->set->model.n_candidates + 1;
@@ -253,6 +267,8 @@ static qst_status run_slowly(qst__route *route, qst__way *way, cl_command_queue 
             if (last_resort(route, way) || !tries)
                 return give_up(failed, err);
             qst__demote(route, way, failed);
+            if (spoiled(route, touched, in_order))
+                return give_up(failed, err);
         }
         status = qst__resolve(route, &way, &keep, err);
         if (status != QST_OK)
@@ -260,8 +276,8 @@ static qst_status run_slowly(qst__route *route, qst__way *way, cl_command_queue 
         if (keep)
             atomic_store_explicit(&route->way, way, memory_order_release);
         qst__error_clear(failed);
-        status = qst__way_enqueue(way, route->shelf->site, queue, in_order, operands, n_wait, wait_list, event, NULL,
-                                  failed);
+        status = qst__way_try(way, route->shelf->site, queue, in_order, operands, n_wait, wait_list, event, &touched,
+                              failed);
         if (status == QST_OK)
             return QST_OK;
     }
@@ -273,7 +289,7 @@ qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_ord
     qst__way *way = atomic_load_explicit(&route->way, memory_order_acquire);
     qst_mem   normal[QST_OPERANDS_MAX];
     qst_error failed;
-    uint32_t  i;
+    uint32_t  i, touched;
 
     if (route->kind == QST__ROUTE_NOTHING)
         return qst__join_nothing(queue, n_wait, wait_list, event, err);
@@ -282,8 +298,48 @@ qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_ord
     failed.status = QST_OK;
     failed.cl_code = 0;
     failed.source[0] = failed.text[0] = '\0';
-    if (way && qst__way_enqueue(way, route->shelf->site, queue, in_order, normal, n_wait, wait_list, event, NULL,
-                                &failed) == QST_OK)
+    if (way && qst__way_try(way, route->shelf->site, queue, in_order, normal, n_wait, wait_list, event, &touched,
+                            &failed) == QST_OK)
         return QST_OK;
-    return run_slowly(route, way, queue, in_order, normal, n_wait, wait_list, event, &failed, err);
+    return run_slowly(route, way, queue, in_order, normal, n_wait, wait_list, event, way ? touched : 0, &failed, err);
+}
+
+qst_status qst__route_settle(qst__route *route, qst_error *err)
+{
+    qst__way  *way;
+    bool       keep = false;
+    qst_status status;
+
+    if (route->kind != QST__ROUTE_TUNED || atomic_load(&route->way))
+        return QST_OK;
+    status = qst__resolve(route, &way, &keep, err);
+    if (status == QST_OK && keep)
+        atomic_store_explicit(&route->way, way, memory_order_release);
+    return status;
+}
+
+qst_status qst__route_call(void *target, void *queue, bool in_order, const qst_mem *operands, uint32_t n_wait,
+                           void *const *wait_list, void **event, qst_error *err)
+{
+    qst__route *route = target;
+    qst__way   *way = atomic_load_explicit(&route->way, memory_order_acquire);
+    qst_mem     normal[QST_OPERANDS_MAX];
+    uint32_t    i;
+    qst_status  status = QST_OK;
+
+    for (i = 0; i < route->n_operands; i++) {
+        normal[i] = operands[route->perm[i]];
+        if (route->span[route->perm[i]] && (normal[i].offset & ((UINT64_C(1) << route->align[route->perm[i]]) - 1)))
+            return qst__fail(err, QST_E_INVALID, route->shelf->set->model.op.name,
+                             "%s: a calling candidate's operand begins at byte %llu, no multiple of %llu",
+                             route->shelf->set->model.op.operands[route->perm[i]].name,
+                             (unsigned long long)normal[i].offset, 1ull << route->align[route->perm[i]]);
+    }
+    if (route->kind == QST__ROUTE_NOTHING)
+        return qst__join_nothing(queue, n_wait, (const cl_event *)wait_list, (cl_event *)event, err);
+    if (!way)
+        status = qst__resolve_known(route, &way, err);
+    return status != QST_OK ? status
+                            : qst__way_enqueue(way, route->shelf->site, queue, in_order, normal, n_wait,
+                                               (const cl_event *)wait_list, (cl_event *)event, NULL, err);
 }

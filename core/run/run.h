@@ -23,6 +23,7 @@
 #include "cl/launch.h"
 #include "conf/conf.h"
 #include "model/key.h"
+#include "model/peak.h"
 #include "model/set.h"
 #include "model/verdict.h"
 #include "plug/registry.h"
@@ -40,6 +41,8 @@
 #define QST__JUDGE_SEED    0x9e3779b9u
 #define QST__RULER_RULES   1u /* revision of how run/ verifies and times; stored with verdicts */
 
+enum { QST__PROBE_COMPUTE, QST__PROBE_MEMORY, QST__PROBE_LAUNCH, QST__PROBES }; /* bits of qst_op.flags */
+
 typedef struct qst__site   qst__site;
 typedef struct qst__shelf  qst__shelf;
 typedef struct qst__entry  qst__entry;
@@ -47,6 +50,13 @@ typedef struct qst__route  qst__route;
 typedef struct qst__way    qst__way;
 typedef struct qst__lane   qst__lane;
 typedef struct qst__worker qst__worker;
+
+/* Where decisions are written; the file is opened by the first. */
+typedef struct qst__decisions {
+    qst__lock lock;
+    int       file;      /* −1: not open */
+    bool      failed[3]; /* standard output, standard error, the file: gets no more */
+} qst__decisions;
 
 struct qst_set {
     qst_context *ctx;
@@ -77,7 +87,10 @@ struct qst_context {
     _Atomic uint64_t       n_verify;
     _Atomic uint64_t       n_tuned;
     _Atomic uint64_t       verify_ns, sample_ns, late_build_ns;
-    _Atomic(qst__worker *) worker; /* background.c */
+    _Atomic uint64_t       n_probe[QST__PROBES], probe_ns; /* executions inside measurements of peaks, by role */
+    _Atomic(qst__worker *) worker;                         /* background.c */
+    qst__decisions         decisions;
+    struct qst__history   *history; /* cache/history.h; NULL: none is written */
 };
 
 struct qst__site {
@@ -89,13 +102,15 @@ struct qst__site {
     qst__facts           facts;
     qst__programs        programs;
     qst__arena           arena;
-    qst__lock            lease; /* held while a candidate is timed here */
-    qst__lock            lock;  /* shelves, queues, vendor instances, lists of ways */
+    qst__lock            lease;       /* held while a candidate is timed here */
+    void                *lease_token; /* the machine-wide part of it; under the lease */
+    qst__lock            lock;        /* shelves, queues, vendor instances, lists of ways */
     cl_command_queue     bench; /* in order, profiling where there is; made by the first tuning, under the lease */
     bool                 bench_profiling;
     QST__VEC(qst__program *) winners; /* whose binaries are to be kept; under the lock */
-    _Atomic bool          closing;    /* tunings here end at their next step */
-    qst__lane            *lanes;      /* private queues of vendor.c; under the lock */
+    _Atomic bool closing;             /* tunings here end at their next step */
+    qst__lane   *lanes;               /* private queues of vendor.c; under the lock */
+    QST__VEC(qst__peak) peaks;        /* known here, in this process; under the lock */
     _Atomic(qst__shelf *) shelves[QST__SETS_MAX];
 };
 
@@ -121,11 +136,13 @@ struct qst__entry {
     qst__key                key;
     char                   *text; /* whole key text */
     qst__claim              claim;
-    _Atomic bool            queued;  /* for the background worker */
-    _Atomic(qst__verdict *) verdict; /* published when READY or PARTIAL; old ones stay in `old` */
-    QST__VEC(qst__verdict *) old;    /* under site->lock */
-    _Atomic uint8_t *failed;         /* per candidate: failed on a hit, demoted */
-    const char      *source;         /* where the verdict came from: "tuned here", the store's name */
+    _Atomic bool            queued;           /* for the background worker */
+    _Atomic(qst__verdict *) verdict;          /* published when READY or PARTIAL; old ones stay in `old` */
+    QST__VEC(qst__verdict *) old;             /* under site->lock */
+    _Atomic uint8_t              *failed;     /* per candidate: failed on a hit, demoted */
+    const char                   *source;     /* where the verdict came from: "tuned here", the store's name */
+    _Atomic(const qst__verdict *) decided;    /* the last one that was tuned here; among `old` */
+    _Atomic int64_t               decided_ms; /* when, ms since 1970 */
 };
 
 enum { QST__ROUTE_TUNED, QST__ROUTE_NOTHING, QST__ROUTE_TRIVIAL };
@@ -144,6 +161,7 @@ struct qst__route {
     _Atomic(qst__way *) way;                     /* what a hit runs; NULL: ask the entry */
     qst__way           *ways;                    /* all ever made for it, newest first; under site->lock */
     bool                loose;                   /* not in the table: freed by who made it */
+    qst__route         *next_loose;              /* in the list of the way that owns it */
 };
 
 /* A candidate bound to an exact problem. */
@@ -158,6 +176,7 @@ struct qst__way {
     _Atomic uint64_t     calls;                      /* vendor calls */
     qst__program        *programs[QST_LAUNCHES_MAX]; /* that its launches use */
     uint32_t             n_programs;
+    qst__route          *called; /* routes outside their table that its steps call; owned */
     uint64_t             build_ns;
 };
 
@@ -204,10 +223,19 @@ qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_ord
 /* The key of a problem in normal form at the configured level. */
 void qst__key_of(const qst__shelf *shelf, const void *normal, qst__key *key);
 
+/* Finds the way that a first run would need. */
+qst_status qst__route_settle(qst__route *route, qst_error *err);
+/* For steps that call another operation (cl/recipe.h): runs the route as it is known, and never tunes, for its caller may be
+ * timed. */
+qst_status qst__route_call(void *route, void *queue, bool in_order, const qst_mem *operands, uint32_t n_wait,
+                           void *const *wait_list, void **event, qst_error *err);
+
 /* ---- miss.c --------------------------------------------------------------------------------------------------- */
 
 /* Finds a way: verdict, store, tuning or the safe candidate, as the policy says. *keep: the route may keep it. */
 qst_status qst__resolve(qst__route *route, qst__way **way, bool *keep, qst_error *err);
+/* The same from what is known, without tuning. */
+qst_status qst__resolve_known(qst__route *route, qst__way **way, qst_error *err);
 /* The way of the best right candidate that can run just this problem; false: there is none. */
 bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, qst__way **way);
 /* After a way failed on a hit: logs, demotes its candidate. */
@@ -231,6 +259,10 @@ void       qst__way_destroy(qst__way *way, const qst__alloc *alloc);
 qst_status qst__way_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
                             const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
                             cl_event *first, qst_error *err);
+/* The same for a call that another candidate may take over. *touched: after a failure, bits of the operands that may be
+ * used all the same, by what was enqueued before it. */
+qst_status qst__way_try(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order, const qst_mem *operands,
+                        cl_uint n_wait, const cl_event *wait_list, cl_event *event, uint32_t *touched, qst_error *err);
 uint32_t   qst__way_launches(const qst__way *way);
 uint64_t   qst__way_workspace(const qst__way *way);
 uint64_t   qst__way_runs(const qst__way *way);
@@ -244,7 +276,7 @@ void qst__type_sizes(const qst_op *op, const void *problem, uint32_t bytes[QST_O
 
 qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
                                const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
-                               qst_error *err);
+                               uint32_t *touched, qst_error *err);
 void       qst__lanes_destroy(qst__site *site);
 
 /* ---- answers.c ------------------------------------------------------------------------------------------------ */
@@ -253,7 +285,8 @@ void       qst__lanes_destroy(qst__site *site);
  * PARTIAL where something is left to do (candidates it does not know, a verdict that must be re-checked), or `state`
  * where the store knows no more than we do. */
 int qst__recall(qst__entry *entry, int state);
-/* Under what the store keeps the entry's verdict: SHA-256 of target, operation and key text. */
+/* Under what the store keeps a verdict: SHA-256 of target, operation and key text; and that of an entry. */
+void qst__answer_digest(const char *target, const char *op, const char *key_text, uint8_t digest[32]);
 void qst__answer_key(const qst__entry *entry, uint8_t digest[32]);
 /* Keeps a verdict in the store; a failure is one log line. */
 void qst__remember(qst__entry *entry, const qst__verdict *verdict);

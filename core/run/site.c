@@ -4,6 +4,7 @@
  */
 #include "model/rounds.h"
 #include "run/binaries.h"
+#include "run/history.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -63,6 +64,7 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
     if (status != QST_OK)
         goto out;
     qst__binaries_attach(site);
+    qst__history_attach(site);
     *out = site;
     site = NULL;
 out:
@@ -147,6 +149,7 @@ void qst__site_empty(qst__site *site)
     }
     for (i = 0; i < QST__SETS_MAX; i++)
         shelf_destroy(atomic_load(&site->shelves[i]));
+    qst__vec_finish(&ctx->alloc, &site->peaks);
     qst__programs_finish(&site->programs);
     qst__arena_finish(&site->arena);
     qst__facts_finish(&site->facts, &ctx->alloc);

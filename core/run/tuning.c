@@ -5,9 +5,13 @@
  */
 #include "run/background.h"
 #include "run/binaries.h"
+#include "run/decisions.h"
+#include "run/history.h"
+#include "run/peaks.h"
 #include "run/rig.h"
 #include "tune/tuner.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,17 +26,33 @@ static void commit(void *user, const qst__verdict *verdict, uint32_t candidate)
         if (qst__outcome_right(verdict->findings[i].outcome))
             atomic_store(&entry->shelf->verified[i], 1);
     (void)candidate;
-    qst__remember(entry, verdict);
+    /* What the rig refuses because the site is given up is not known of the candidates: the partial answer stays. */
+    if (!atomic_load(&entry->shelf->site->closing))
+        qst__remember(entry, verdict);
 }
 
+/* One timing at a time on a device, in this process and on this machine. */
 static void lease(void *user, bool take)
 {
     qst__entry *entry = user;
+    qst__site  *site = entry->shelf->site;
+    qst_store  *store = &site->ctx->store;
+    char        key[QST_STORE_KEY_MAX];
+    int         length;
 
-    if (take)
-        qst__lock_take(&entry->shelf->site->lease);
-    else
-        qst__lock_give(&entry->shelf->site->lease);
+    if (take) {
+        qst__lock_take(&site->lease);
+        length = snprintf(key, sizeof key, "lease %s", site->facts.device.target);
+        if (store->lease &&
+            store->lease(store->self, key, (uint64_t)(length < (int)sizeof key ? length : (int)sizeof key - 1),
+                         &site->lease_token) != QST_OK)
+            site->lease_token = NULL;
+    } else {
+        if (site->lease_token)
+            store->release(store->self, site->lease_token);
+        site->lease_token = NULL;
+        qst__lock_give(&site->lease);
+    }
 }
 
 static qst_status note_problem(qst__verdict *verdict, const qst__route *route)
@@ -106,11 +126,12 @@ static qst_status tune_or_recheck(const qst__task *task, const qst__route *route
         }
     }
     status = note_problem(verdict, route);
-    return status == QST_OK ? qst__tune(task, verdict, err) : qst__fail(err, status, "tune", "no memory for a verdict");
+    return status == QST_OK ? qst__peaks_tune(task, route, verdict, err)
+                            : qst__fail(err, status, "tune", "no memory for a verdict");
 }
 
-/* The claims are ours. *state: what came of it. */
-static qst_status tune_now(qst__route *route, int *state, qst_error *err)
+/* The claims are ours. *state and *decision: what came of it; NULL: nothing. */
+static qst_status tune_now(qst__route *route, int *state, const qst__verdict **decision, qst_error *err)
 {
     qst_context  *ctx = route->shelf->site->ctx;
     qst__entry   *entry = route->entry;
@@ -130,6 +151,7 @@ static qst_status tune_now(qst__route *route, int *state, qst_error *err)
         status = tune_or_recheck(&task, route, verdict, err);
         if ((status == QST_OK || status == QST_E_NOTFOUND) && qst__publish(entry, verdict, "tuned here")) {
             *state = verdict->flags & QST__VERDICT_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_READY;
+            *decision = verdict;
             verdict = NULL;
         }
     }
@@ -170,26 +192,34 @@ static qst_status claim_machine(qst__entry *entry, void **token)
 
 qst_status qst__tune_route(qst__route *route, qst_error *err)
 {
-    qst__entry  *entry = route->entry;
-    qst_context *ctx = entry->shelf->site->ctx;
-    int          before = qst__claim_state(&entry->claim), state;
-    void        *token;
-    qst_status   status = qst__claim_take(&entry->claim, ctx->settings->wait, true);
+    qst__entry         *entry = route->entry;
+    qst_context        *ctx = entry->shelf->site->ctx;
+    const qst__verdict *decision = NULL;
+    uint64_t            began, wall_ns;
+    int                 before = qst__claim_state(&entry->claim), state;
+    void               *token;
+    qst_status          status = qst__claim_take(&entry->claim, ctx->settings->wait, true);
 
     if (status != QST_OK)
         return status;
+    began = qst__now(&ctx->clock);
     state = before == QST__KEY_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_ABSENT;
     status = claim_machine(entry, &token);
     if (status == QST_OK) {
         /* Another process may have answered since we looked. */
         state = qst__recall(entry, state);
         if (state != QST__KEY_READY) {
-            status = tune_now(route, &state, err);
+            status = tune_now(route, &state, &decision, err);
             note_programs(route);
         }
         if (token)
             ctx->store.release(ctx->store.self, token);
     }
     qst__claim_give(&entry->claim, state);
+    wall_ns = qst__now(&ctx->clock) - began;
+    if (decision) {
+        qst__history_tuned(entry, decision, wall_ns);
+        qst__decision_note(entry, decision);
+    }
     return status;
 }

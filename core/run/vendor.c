@@ -91,7 +91,7 @@ void qst__lanes_destroy(qst__site *site)
 
 /* The call itself, on an in-order queue. The event, where wanted, covers all that stands on the queue so far. */
 static qst_status call(qst__way *way, cl_command_queue queue, const qst_mem *operands, cl_uint n_wait,
-                       const cl_event *wait_list, cl_event *event, qst_error *err)
+                       const cl_event *wait_list, cl_event *event, uint32_t *touched, qst_error *err)
 {
     bool     no_waits = (way->desc->flags & QST_CANDIDATE_NO_WAITS) != 0;
     bool     hides = (way->desc->flags & QST_CANDIDATE_HIDES_EVENTS) != 0; /* then a marker covers what it left out */
@@ -121,12 +121,13 @@ static qst_status call(qst__way *way, cl_command_queue queue, const qst_mem *ope
         *event = done;
     else if (event)
         status = qst__join_mark(queue, event, err);
+    *touched = status == QST_OK ? 0 : UINT32_MAX;
     return status;
 }
 
 qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
                                const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
-                               qst_error *err)
+                               uint32_t *touched, qst_error *err)
 {
     qst__lane *lane;
     cl_event   begin = NULL, end = NULL, joined = NULL;
@@ -134,8 +135,9 @@ qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue 
     cl_int     code;
     qst_status status;
 
+    *touched = 0;
     if (in_order)
-        return call(way, queue, operands, n_wait, wait_list, event, err);
+        return call(way, queue, operands, n_wait, wait_list, event, touched, err);
     status = take_lane(site, &lane, err);
     if (status != QST_OK)
         return status;
@@ -144,7 +146,7 @@ qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue 
         give_lane(site, lane, NULL);
         return qst__fail_cl(err, code, way->name, "a marker on the caller's queue: %s", qst__cl_name(code));
     }
-    status = call(way, lane->queue, operands, 1, &begin, &end, err);
+    status = call(way, lane->queue, operands, 1, &begin, &end, touched, err);
     clReleaseEvent(begin);
     memset(&ignored, 0, sizeof ignored);
     if (status != QST_OK && qst__join_mark(lane->queue, &end, &ignored) != QST_OK)
@@ -152,12 +154,15 @@ qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue 
     if (status == QST_OK) {
         clFlush(lane->queue); /* the caller's queue waits for it: it must not sit in a buffer of ours */
         code = clEnqueueMarkerWithWaitList(queue, 1, &end, &joined);
-        if (code != CL_SUCCESS)
-            status = qst__fail_cl(err, code, way->name, "a marker that joins the caller's queue");
-        else if (event)
+        if (code != CL_SUCCESS) {
+            *touched = UINT32_MAX;
+            status = qst__fail_cl(err, code, way->name, "a marker that joins the caller's queue: %s",
+                                  qst__cl_name(code));
+        } else if (event) {
             *event = joined;
-        else
+        } else {
             clReleaseEvent(joined);
+        }
     }
     give_lane(site, lane, end);
     return status;

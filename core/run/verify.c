@@ -140,19 +140,24 @@ static qst_status compare_expected(qst__trial *t, qst__way *fallback, qst_error 
 /* A written operand that is read first: its first content with the elements erased, made once. */
 static qst_status make_erased(qst__trial *t, uint32_t i, qst_error *err)
 {
-    qst_mem operands[QST_OPERANDS_MAX];
-    cl_mem  before[QST_OPERANDS_MAX];
-    cl_int  code;
+    qst_mem    operands[QST_OPERANDS_MAX];
+    cl_mem     before[QST_OPERANDS_MAX];
+    cl_int     code;
+    qst_status status;
 
     memcpy(operands, t->operand, sizeof operands);
     memcpy(before, t->mem, sizeof before);
     t->expected[i] = clCreateBuffer(t->shelf->site->context, CL_MEM_READ_WRITE, (size_t)t->bytes[i], NULL, &code);
     if (code == CL_SUCCESS)
         code = clEnqueueCopyBuffer(t->queue, t->before[i], t->expected[i], 0, 0, (size_t)t->bytes[i], 0, NULL, NULL);
-    if (code != CL_SUCCESS)
-        return qst__fail_cl(err, code, "judge", "a copy of a result's first content");
     operands[i].handle = t->expected[i];
-    return qst__trial_launch(t, t->phase[QST_JUDGE_ERASE], operands, before, err);
+    status = code == CL_SUCCESS ? qst__trial_launch(t, t->phase[QST_JUDGE_ERASE], operands, before, err)
+                                : qst__fail_cl(err, code, "judge", "a copy of a result's first content");
+    if (status != QST_OK && t->expected[i]) { /* half of it would make right results wrong */
+        clReleaseMemObject(t->expected[i]);
+        t->expected[i] = NULL;
+    }
+    return status;
 }
 
 /* How many words of operand i differ from what they must be once its elements are erased? */

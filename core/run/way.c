@@ -2,6 +2,7 @@
  *
  * way.c: binds a candidate, the trivial candidate or a judge's phase to an exact problem, and runs what was bound.
  */
+#include "model/field.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -46,6 +47,37 @@ static qst_status ask_program(const binder *b, uint32_t index, qst_program *out,
     return QST_OK;
 }
 
+/* A step that calls another operation: its route here, made ready (tuned, where the policy says so) before anything of
+ * this candidate is measured. */
+static qst_status bind_call(const binder *b, qst__step *step, qst__way *way, qst_error *err)
+{
+    qst__site  *site = b->shelf->site;
+    qst_set    *set = qst__set_named(site->ctx, step->op);
+    qst__shelf *shelf;
+    qst__route *route;
+    char        copy[QST__PROBLEM_BYTES];
+    qst_status  status;
+
+    if (!set)
+        return qst__fail(err, QST_E_NOTFOUND, b->who, "it calls the operation %s, which is not here", step->op);
+    if (step->n_args != set->model.op.n_operands)
+        return qst__fail(err, QST_E_INVALID, b->who, "it calls %s with %u operands, not %u", step->op, step->n_args,
+                         set->model.op.n_operands);
+    status = qst__shelf_of(site, set, &shelf, err);
+    if (status == QST_OK)
+        status = qst__problem_copy(&set->model.op, step->problem, copy, err);
+    if (status == QST_OK)
+        status = qst__route_of(shelf, copy, &route, err);
+    if (status != QST_OK)
+        return status;
+    if (route->loose) { /* the way owns it */
+        route->next_loose = way->called;
+        way->called = route;
+    }
+    step->target = route;
+    return qst__route_settle(route, err);
+}
+
 /* Limits, programs, kernels of a recorded recipe. */
 static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runner, qst__way *way, qst_error *err)
 {
@@ -59,6 +91,11 @@ static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runne
 
     for (i = 0; i < recipe->n_steps && status == QST_OK; i++) {
         uint32_t p = recipe->steps[i].program;
+        if (recipe->steps[i].op) {
+            recipe->call = qst__route_call;
+            status = bind_call(b, &recipe->steps[i], way, err);
+            continue;
+        }
         if (p >= PROGRAMS_MAX)
             status = qst__fail(err, QST_E_PLUGIN, b->who, "program index %u is not under %u", p, PROGRAMS_MAX);
         else if (!programs[p]) {
@@ -250,6 +287,11 @@ void qst__way_destroy(qst__way *way, const qst__alloc *alloc)
     if (!way)
         return;
     qst__runner_destroy(way->runner);
+    while (way->called) {
+        qst__route *route = way->called;
+        way->called = route->next_loose;
+        qst__route_destroy(route);
+    }
     qst__free(alloc, way);
 }
 
@@ -281,10 +323,11 @@ qst_status qst__way_enqueue(qst__way *way, qst__site *site, cl_command_queue que
                             const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
                             cl_event *first, qst_error *err)
 {
-    qst__go go;
+    qst__go  go;
+    uint32_t touched;
 
     if (!way->runner)
-        return qst__vendor_enqueue(way, site, queue, in_order, operands, n_wait, wait_list, event, err);
+        return qst__vendor_enqueue(way, site, queue, in_order, operands, n_wait, wait_list, event, &touched, err);
     memset(&go, 0, sizeof go);
     go.queue = queue;
     go.in_order = in_order;
@@ -293,5 +336,24 @@ qst_status qst__way_enqueue(qst__way *way, qst__site *site, cl_command_queue que
     go.wait_list = wait_list;
     go.event = event;
     go.first = first;
+    return qst__runner_enqueue(way->runner, &go, err);
+}
+
+qst_status qst__way_try(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order, const qst_mem *operands,
+                        cl_uint n_wait, const cl_event *wait_list, cl_event *event, uint32_t *touched, qst_error *err)
+{
+    qst__go go;
+
+    *touched = 0;
+    if (!way->runner)
+        return qst__vendor_enqueue(way, site, queue, in_order, operands, n_wait, wait_list, event, touched, err);
+    memset(&go, 0, sizeof go);
+    go.queue = queue;
+    go.in_order = in_order;
+    go.operands = operands;
+    go.n_wait = n_wait;
+    go.wait_list = wait_list;
+    go.event = event;
+    go.touched = touched;
     return qst__runner_enqueue(way->runner, &go, err);
 }
