@@ -48,8 +48,6 @@ static void defaults_of_what_is_kept(void **state)
     const qst__settings *s = conf_loaded(*state, NULL);
     assert_int_equal(s->statistic, QST__STATISTIC_PAIRS);
     assert_int_equal(s->cache, QST__CACHE_WARM);
-    assert_int_equal(s->inputs, QST__INPUTS_OWN);
-    assert_int_equal(s->isolate, QST__ISOLATE_OFF);
     assert_int_equal(s->recheck, QST__RECHECK_DRIVER);
     assert_false(s->force);
     assert_int_equal(s->backend, QST__BACKEND_LMDB);
@@ -158,8 +156,6 @@ static void words(void **state)
         {"store.place", offsetof(qst__settings, place), {"cache", "local", "project"}},
         {"tune.statistic", offsetof(qst__settings, statistic), {"pairs", "median"}},
         {"tune.cache", offsetof(qst__settings, cache), {"warm", "cold"}},
-        {"tune.inputs", offsetof(qst__settings, inputs), {"own", "caller"}},
-        {"tune.isolate", offsetof(qst__settings, isolate), {"off", "first"}},
         {"tune.recheck", offsetof(qst__settings, recheck), {"never", "driver", "always"}},
         {"history.level", offsetof(qst__settings, history_level), {"off", "basic", "full"}},
     };

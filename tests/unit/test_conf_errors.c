@@ -87,8 +87,6 @@ static void error_lines_of_the_api(void **state)
         {"{\"tune\": {\"statistic\": \"min\"}}", ": tune.statistic: 'min' is not one of pairs, median"},
         {"{\"tune\": {\"cache\": true}}", ": tune.cache: must be a text, not a truth value"},
         {"{\"tune\": {\"cache\": \"hot\"}}", ": tune.cache: 'hot' is not one of warm, cold"},
-        {"{\"tune\": {\"inputs\": \"mine\"}}", ": tune.inputs: 'mine' is not one of own, caller"},
-        {"{\"tune\": {\"isolate\": \"all\"}}", ": tune.isolate: 'all' is not one of off, first"},
         {"{\"tune\": {\"recheck\": \"\"}}", ": tune.recheck: '' is not one of never, driver, always"},
         {"{\"tune\": {\"force\": 1}}", ": tune.force: must be true or false, not an integer"},
         {"{\"verdict\": {\"cache\": true}}", ": verdict: unknown key (did you mean verdicts?)"},

@@ -58,13 +58,24 @@ static void useless_peaks(void **state)
     assert_int_equal(qst__roof(&work, 1e-200, 0, 0, QST__LEVEL_MINIMAL), 0); /* more than fits */
 }
 
+/* All of the peaks is what can be attained at all; a launch is never scaled. */
+static void stated_part(void **state)
+{
+    const qst_work work = {.ops = 6000, .bytes = 12000}, none = {.ops = 0, .bytes = 0};
+    (void)state;
+
+    assert_int_equal(qst__roof_at(&work, 1e9, 4e9, 500, 1.0), 6500);
+    assert_int_equal(qst__roof_at(&work, 1e9, 4e9, 500, 0.5), 12500);
+    assert_int_equal(qst__roof_at(&work, 1e9, 1e9, 0, 1.0), 12000);
+    assert_int_equal(qst__roof_at(&none, 1e9, 1e9, 500, 1.0), 0);
+    assert_int_equal(qst__roof_at(&work, 1e9, 1e9, 0, 0.6), qst__roof(&work, 1e9, 1e9, 0, QST__LEVEL_MINIMAL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_example),
-        cmocka_unit_test(levels),
-        cmocka_unit_test(the_tighter_bound),
-        cmocka_unit_test(useless_peaks),
+        cmocka_unit_test(worked_example), cmocka_unit_test(levels),      cmocka_unit_test(the_tighter_bound),
+        cmocka_unit_test(useless_peaks),  cmocka_unit_test(stated_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,9 @@ static void fill(qst__verdict *v, const qst__alloc *alloc)
     v->total_ns = 123456789;
     v->problem = qst__strdup(alloc, "m=5 n=6");
     v->driver = NULL;
+    v->op = qst__strdup(alloc, "toy");
+    v->target = qst__strdup(alloc, "a device");
+    v->at_s = 0x1122334455667788u;
     qst__finding *f = v->findings;
     f[0].outcome = QST__OUTCOME_TIMED;
     f[0].round = 1;
@@ -110,6 +113,9 @@ static void assert_same(const qst__verdict *a, const qst__verdict *b)
     assert_true(a->limit_ns == b->limit_ns && a->total_ns == b->total_ns);
     assert_same_text(a->problem, b->problem);
     assert_same_text(a->driver, b->driver);
+    assert_same_text(a->op, b->op);
+    assert_same_text(a->target, b->target);
+    assert_true(a->at_s == b->at_s);
 }
 
 /* ---- In memory --------------------------------------------------------------------------------------------------- */
@@ -192,7 +198,7 @@ static void test_round_trip(void **state)
     record      *r = *state;
     qst__verdict back;
     size_t       key_length;
-    assert_memory_equal(r->bytes, "QSTV\1\0\0\0", 8);
+    assert_memory_equal(r->bytes, "QSTV\2\0\0\0", 8);
     assert_int_equal(qst__verdict_decode(&back, "m=8 n=8", &r->alloc, r->bytes, r->length), QST_OK);
     assert_same(&r->verdict, &back);
     qst__verdict_finish(&back);
