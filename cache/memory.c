@@ -22,6 +22,7 @@ typedef struct token {
 typedef struct memory {
     const qst__alloc *alloc;
     qst__lock         lock;
+    qst__cond         freed; /* a claim was released */
     QST__VEC(blob *) table[QST_DB_COUNT];
     token *claims;
 } memory;
@@ -148,32 +149,50 @@ static int32_t memory_put(void *self, uint32_t db, const void *key, uint64_t key
     return status;
 }
 
+/* The entry after the key in `last` (none: the first), held; its key replaces that in `last`. */
+static blob *following(memory *store, uint32_t db, qst__memory_at *last)
+{
+    blob  *held = NULL;
+    bool   same = false;
+    size_t at;
+
+    qst__lock_take(&store->lock);
+    at = last->bytes ? find(store, db, last->key, last->bytes, &same) : 0;
+    at += same;
+    if (at < store->table[db].count) {
+        held = store->table[db].data[at];
+        held->holders++;
+        last->bytes = held->key_bytes;
+        memcpy(last->key, held->bytes, held->key_bytes);
+    }
+    qst__lock_give(&store->lock);
+    return held;
+}
+
 static int32_t memory_iterate(void *self, uint32_t db, qst_store_take take, void *user)
 {
-    memory       *store = self;
-    unsigned char last[QST_STORE_KEY_MAX];
-    uint32_t      last_bytes = 0; /* 0: before the first, for keys are not empty */
+    qst__memory_at last = {.bytes = 0};
+    blob          *held;
 
     if (db >= QST_DB_COUNT || !take)
         return QST_E_INVALID;
-    for (;;) {
-        blob  *held = NULL;
-        bool   same = false;
-        size_t at;
+    do
+        held = following(self, db, &last);
+    while (held && show(self, held, take, user) == 0);
+    return QST_OK;
+}
 
-        qst__lock_take(&store->lock);
-        at = last_bytes ? find(store, db, last, last_bytes, &same) : 0;
-        at += same;
-        if (at < store->table[db].count) {
-            held = store->table[db].data[at];
-            held->holders++;
-            last_bytes = held->key_bytes;
-            memcpy(last, held->bytes, last_bytes);
-        }
-        qst__lock_give(&store->lock);
-        if (!held || show(store, held, take, user) != 0)
-            return QST_OK;
-    }
+bool qst__memory_next(const qst_store *store, uint32_t db, qst__memory_at *at)
+{
+    memory *self = store->self;
+    blob   *held = following(self, db, at);
+
+    if (!held)
+        return false;
+    qst__lock_take(&self->lock);
+    let_go(self, held);
+    qst__lock_give(&self->lock);
+    return true;
 }
 
 static int32_t memory_remove(void *self, uint32_t db, const void *key, uint64_t key_bytes)
@@ -203,9 +222,17 @@ static void free_token(const memory *store, token *given)
     qst__free(store->alloc, given);
 }
 
-static int32_t memory_claim(void *self, const void *key, uint64_t key_bytes, void **out)
+/* Under the lock. */
+static bool is_claimed(const memory *store, const void *key, uint64_t key_bytes)
 {
-    memory    *store = self;
+    for (const token *held = store->claims; held; held = held->next)
+        if (compare(held->key, key, key_bytes) == 0)
+            return true;
+    return false;
+}
+
+static qst_status take_claim(memory *store, const void *key, uint64_t key_bytes, bool wait, void **out)
+{
     qst_status status = QST_OK;
     token     *fresh;
 
@@ -221,10 +248,11 @@ static int32_t memory_claim(void *self, const void *key, uint64_t key_bytes, voi
         return QST_E_NOMEM;
     }
     qst__lock_take(&store->lock);
-    for (const token *held = store->claims; held && status == QST_OK; held = held->next)
-        if (compare(held->key, key, key_bytes) == 0)
-            status = QST_E_BUSY;
-    if (status == QST_OK) {
+    while (wait && is_claimed(store, key, key_bytes))
+        qst__cond_wait(&store->freed, &store->lock);
+    if (is_claimed(store, key, key_bytes)) {
+        status = QST_E_BUSY;
+    } else {
         fresh->next = store->claims;
         store->claims = fresh;
         *out = fresh;
@@ -233,6 +261,16 @@ static int32_t memory_claim(void *self, const void *key, uint64_t key_bytes, voi
     if (status != QST_OK)
         free_token(store, fresh);
     return status;
+}
+
+static int32_t memory_claim(void *self, const void *key, uint64_t key_bytes, void **out)
+{
+    return take_claim(self, key, key_bytes, false, out);
+}
+
+static int32_t memory_lease(void *self, const void *key, uint64_t key_bytes, void **out)
+{
+    return take_claim(self, key, key_bytes, true, out);
 }
 
 static void memory_release(void *self, void *given)
@@ -249,6 +287,7 @@ static void memory_release(void *self, void *given)
         *at = (*at)->next;
     else
         given = NULL; /* not one of ours, or released before */
+    qst__cond_wake(&store->freed);
     qst__lock_give(&store->lock);
     free_token(store, given);
 }
@@ -256,6 +295,23 @@ static void memory_release(void *self, void *given)
 static int32_t memory_sync(void *self)
 {
     (void)self; /* nothing here survives the process, whatever is done */
+    return QST_OK;
+}
+
+static int32_t memory_stat(void *self, qst_store_stat *out)
+{
+    memory        *store = self;
+    qst_store_stat now = {.size = sizeof now};
+
+    if (!out || out->size < sizeof out->size)
+        return QST_E_INVALID;
+    qst__lock_take(&store->lock);
+    for (uint32_t db = 0; db < QST_DB_COUNT; db++)
+        now.entries[db] = store->table[db].count;
+    qst__lock_give(&store->lock);
+    if (now.size > out->size)
+        now.size = out->size;
+    memcpy(out, &now, now.size);
     return QST_OK;
 }
 
@@ -275,6 +331,7 @@ static void memory_close(void *self)
         free_token(store, store->claims);
         store->claims = next;
     }
+    qst__cond_finish(&store->freed);
     qst__lock_finish(&store->lock);
     qst__free(store->alloc, store);
 }
@@ -287,6 +344,7 @@ qst_status qst__store_memory(qst_store *store, const qst__alloc *alloc, qst_erro
         return qst__fail(err, QST_E_NOMEM, "store", "no memory for the store in memory, %zu bytes", sizeof *self);
     self->alloc = alloc;
     qst__lock_init(&self->lock);
+    qst__cond_init(&self->freed);
     *store = (qst_store){
         .size = sizeof *store,
         .name = "memory",
@@ -299,6 +357,8 @@ qst_status qst__store_memory(qst_store *store, const qst__alloc *alloc, qst_erro
         .release = memory_release,
         .sync = memory_sync,
         .close = memory_close,
+        .lease = memory_lease,
+        .stat = memory_stat,
     };
     return QST_OK;
 }

@@ -15,4 +15,13 @@
 /* Fills `store`; close frees all. `alloc` must outlive it. E_NOMEM. */
 qst_status qst__store_memory(qst_store *store, const qst__alloc *alloc, qst_error *err);
 
+/* A position in a table: the last key seen; bytes 0: before the first. */
+typedef struct qst__memory_at {
+    uint32_t      bytes;
+    unsigned char key[QST_STORE_KEY_MAX];
+} qst__memory_at;
+
+/* Moves to the next greater key of a store made above; false: there is none, and `at` stays. */
+bool qst__memory_next(const qst_store *store, uint32_t db, qst__memory_at *at);
+
 #endif

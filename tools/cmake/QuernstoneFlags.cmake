@@ -30,6 +30,12 @@ if(QST_SANITIZE)
     target_link_options(qst_flags INTERFACE "-fsanitize=${sanitizers}")
 endif()
 
+# Counters are added to by atomics, because threads share them.
+if(QST_COVERAGE)
+    target_compile_options(qst_flags INTERFACE --coverage -fprofile-update=atomic -fprofile-abs-path)
+    target_link_options(qst_flags INTERFACE --coverage)
+endif()
+
 # Every symbol of a shared object is found when it is linked, not when it is loaded. Clang leaves the run time of a
 # sanitizer to the executable.
 if(NOT (QST_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang))

@@ -108,6 +108,7 @@ void device_close(device_handle *device)
 {
     if (device->queue) {
         clFinish(device->queue);
+        qst_context_settle(device->context);
         clReleaseCommandQueue(device->queue);
     }
     qst_context_destroy(device->context);

@@ -3,71 +3,29 @@
  * explain.c: `qst explain`: from words to problems to verdicts; what is printed about one stands in explain_text.c. */
 #include "explain.h"
 
-#include "device.h"
 #include "out.h"
+#include "subject.h"
 #include "verb.h"
 #include "verdict.h"
 
+#include <quernstone/cache.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct options {
     uint32_t type;
+    bool     replay;
 } options;
 
-static const options     defaults = {QST_F32};
+static const options     defaults = {QST_F32, false};
 static const args_option table[] = {
     {"dtype", ARGS_WORD, offsetof(options, type), "TYPE", "element type where the argument is a size", 0, 0, args_types,
      0},
+    {"replay", ARGS_FLAG, offsetof(options, replay), NULL, "decide every stored answer again from its stored samples",
+     0, 0, NULL, 0},
     {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
 };
-
-/* A problem of any operation, with what its set is. */
-typedef struct subject {
-    const char *word;
-    qst_set    *set;
-    void       *problem;
-} subject;
-
-static int from_shape(subject *s, qst_context *context, const problem_shape *shape, uint32_t type)
-{
-    qst_error err = {0};
-    if (qst_set_find(&s->set, context, "matmul", &err) < 0)
-        return out_error(s->word, err.status, &err);
-    s->problem = out_resize(NULL, sizeof(qst_matmul));
-    problem_from_shape(s->problem, shape, type);
-    return 0;
-}
-
-/* `op name=value …`. Starts that the text does not align count as whole buffers'. */
-static int from_text(subject *s, qst_context *context)
-{
-    qst_error err = {0};
-    size_t    length = strcspn(s->word, " ");
-    char     *name = out_text("%.*s", (int)length, s->word);
-    int       status = 0;
-    if (qst_set_find(&s->set, context, name, &err) < 0)
-        status = args_usage("explain", "%s: no such operation", name);
-    free(name);
-    if (status != 0)
-        return status;
-    const qst_op *op = qst_set_op(s->set);
-    s->problem = out_resize(NULL, op->problem_size);
-    memset(s->problem, 0, op->problem_size);
-    if (qst_problem_parse(s->set, s->word + length + (s->word[length] == ' '), s->problem, &err) < 0)
-        return args_usage("explain", "%s", err.text[0] ? err.text : s->word);
-    for (uint32_t i = 0; i < op->n_operands; i++) {
-        uint32_t align;
-        char    *at = (char *)s->problem + op->operands[i].align_offset;
-        if (!op->operands[i].align_offset)
-            continue;
-        memcpy(&align, at, sizeof align);
-        align = align ? align : 4;
-        memcpy(at, &align, sizeof align);
-    }
-    return 0;
-}
 
 /* Where there is no verdict ("none", "trivial"), an object that says just what runs. */
 static json_t *no_verdict(const problem_key *key, const char *runs)
@@ -84,17 +42,14 @@ static json_t *no_verdict(const problem_key *key, const char *runs)
 static json_t *explain(const device_handle *device, const subject *s, int *status)
 {
     qst_error   err = {0};
-    qst_plan   *plan = NULL;
     problem_key key;
     json_t     *verdict = NULL;
-    const char *runs = "";
+    char       *runs;
     out_progress("%s: tuning", s->word);
-    qst_status planned = qst_plan_create(&plan, s->set, device->queue, s->problem, 0, &err);
+    qst_status planned = subject_plan(s, device, &runs, &err);
     out_progress(NULL);
     if (planned < 0)
         *status = out_error(s->word, planned, &err);
-    else
-        runs = qst_plan_winner(plan);
     /* A problem with nothing to compute has no key. */
     if (!problem_key_of(s->set, s->problem, &key, NULL)) {
         verdict = planned >= 0 ? no_verdict(&key, runs) : NULL;
@@ -109,48 +64,76 @@ static json_t *explain(const device_handle *device, const subject *s, int *statu
         json_object_set_new(verdict, "asked", json_string(text));
         free(text);
     }
-    if (planned >= 0)
-        qst_plan_destroy(plan);
+    free(runs);
     return verdict;
 }
 
-static int open_subject(subject *s, qst_context *context, const char *word, uint32_t type)
+/* What can be told of the words before anything is opened. */
+static int look_over(const options *o, char **words, int n)
 {
-    problem_shape shape;
-    s->word = word;
-    if (problem_shape_parse(word, &shape))
-        return from_shape(s, context, &shape, type);
-    return from_text(s, context);
+    if (o->replay && n)
+        return args_usage("explain", "%s: --replay takes no arguments, it is about all that is stored", words[0]);
+    for (int i = 0; i < n; i++)
+        if (!subject_looks(words[i]))
+            return args_usage("explain", "%s: neither N nor MxNxK, nor an operation's name and its problem", words[i]);
+    return n || o->replay ? 0 : args_usage("explain", "no problem; see qst explain --help");
 }
 
-/* What can be told of the words before anything is opened. */
-static int look_over(char **words, int n)
+/* Every stored verdict decided again: one line each, EXIT_FAILED where one comes out otherwise. */
+static int replay(const args_common *common)
 {
-    problem_shape shape;
-    for (int i = 0; i < n; i++)
-        if (!problem_shape_parse(words[i], &shape) && !strchr(words[i], '='))
-            return args_usage("explain", "%s: neither N nor MxNxK, nor an operation's name and its problem", words[i]);
-    return n ? 0 : args_usage("explain", "no problem; see qst explain --help");
+    device_handle device;
+    out_buffer    text = {NULL, 0, 0};
+    qst_error     err = {0};
+    json_t       *all = NULL;
+    int           status = device_context(&device, common, QST_NO_PLUGINS);
+    if (status == 0) {
+        qst_status replayed = qst_cache_replay(device.context, out_gather, &text, &err);
+        if (replayed < 0)
+            status = out_error("explain", replayed, &err);
+        else if (!(all = out_parse("explain", &text)))
+            status = EXIT_FAILED;
+    }
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *one = json_array_get(all, i);
+        bool          same = out_truth(one, "same");
+        if (!same)
+            status = EXIT_FAILED;
+        if (!common->json)
+            printf("%s %.12s %s: %s%s%s: %s\n", same ? "same  " : "other ", out_member(one, "id"),
+                   out_member(one, "op"), out_member(one, "winner")[0] ? out_member(one, "winner") : "none",
+                   same ? "" : ", now ", same ? "" : out_member(one, "replayed"), out_member(one, "key"));
+    }
+    if (all && !common->json)
+        printf("%zu decided again\n", json_array_size(all));
+    else if (all)
+        out_json(json_incref(all));
+    json_decref(all);
+    free(text.text);
+    device_close(&device);
+    return status;
 }
 
 static int run(const args_common *common, const void *given, int argc, char **argv)
 {
     const options *o = given;
     device_handle  device;
-    int            status = look_over(argv, argc);
+    int            status = look_over(o, argv, argc);
     if (status != 0)
         return status;
+    if (o->replay)
+        return replay(common);
     json_t *all = out_need(json_array());
     status = device_open(&device, common, NULL);
     for (int i = 0; i < argc && status == 0; i++) {
-        subject s = {NULL, NULL, NULL};
-        status = open_subject(&s, device.context, argv[i], o->type);
+        subject s;
+        status = subject_open(&s, device.context, argv[i], o->type, "explain");
         json_t *verdict = status == 0 ? explain(&device, &s, &status) : NULL;
         if (verdict && !common->json)
             explain_print(verdict);
         if (verdict)
             json_array_append_new(all, verdict);
-        free(s.problem);
+        subject_close(&s);
     }
     if (common->json && json_array_size(all) == 1)
         out_json(json_incref(json_array_get(all, 0)));
@@ -163,12 +146,14 @@ static int run(const args_common *common, const void *given, int argc, char **ar
 
 const verb_info verb_explain = {
     .name = "explain",
-    .arguments = "N|MxNxK[T]|'OPERATION NAME=VALUE ...'...",
+    .arguments = "N|MxNxK[T]|'OPERATION NAME=VALUE ...'...|--replay",
     .summary = "why this kernel: rounds, times, refusals with their reasons",
     .help = "Tunes each problem first where nothing is known about its key. Then: the key; the problem that it was\n"
             "tuned on; each round with its candidates, best first; what was not tried and why; the winner and what\n"
             "made it win; where the answer came from; whether the budget cut it short. Problems are squares, shapes,\n"
-            "or text as logs print it: 'matmul m=240 n=240 k=240'. With --json, one object, or an array of them.\n",
+            "or text as logs print it: 'matmul m=240 n=240 k=240'. With --json, one object, or an array of them.\n"
+            "With --replay instead of problems: every stored answer, decided again from its stored samples; exit code\n"
+            "1 where one comes out otherwise than it is stored.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
     .defaults = &defaults,

@@ -60,7 +60,15 @@ static void cell_ms(out_table *table, const json_t *finding, const char *member)
         out_table_cell(table, "-");
 }
 
-static void row(out_table *table, const json_t *f, double best)
+static void cell_part(out_table *table, double part, double whole)
+{
+    if (part > 0 && whole > 0)
+        out_table_cell(table, "%.1f", 100 * part / whole);
+    else
+        out_table_cell(table, "-");
+}
+
+static void row(out_table *table, const json_t *f, double best, double roof)
 {
     double median = out_number(f, "median_ms"), rank = rank_of(f);
     if (rank < 1e9)
@@ -70,10 +78,8 @@ static void row(out_table *table, const json_t *f, double best)
     out_table_cell(table, "%s", out_member(f, "name"));
     out_table_cell(table, "%s", out_member(f, "text"));
     cell_ms(table, f, "median_ms");
-    if (median > 0 && best > 0)
-        out_table_cell(table, "%.1f", 100 * best / median);
-    else
-        out_table_cell(table, "-");
+    cell_part(table, best, median);
+    cell_part(table, roof, median);
     cell_ms(table, f, "min_ms");
     out_table_cell(table, "%zu", json_array_size(json_object_get(f, "samples")));
     out_table_cell(table, "%.1f", out_number(f, "build_ms"));
@@ -82,20 +88,20 @@ static void row(out_table *table, const json_t *f, double best)
 }
 
 /* One round: a row for each candidate that was reached, a line for those that were not. */
-static void print_round(const json_t **order, size_t n, size_t round, double best)
+static void print_round(const json_t **order, size_t n, size_t round, double best, double roof)
 {
-    static const char *const heads[] = {"rank",   "candidate", "outcome",  "median_ms", "%_of_best",
+    static const char *const heads[] = {"rank",   "candidate", "outcome",  "median_ms", "%_of_best", "%_of_roof",
                                         "min_ms", "samples",   "build_ms", "launches",  "why"};
     out_table                table;
     size_t                   rows = 0, unreached = 0;
-    out_table_init(&table, "rllrrrrrrl", heads);
+    out_table_init(&table, "rllrrrrrrrl", heads);
     for (size_t i = 0; i < n; i++) {
         if (round_of(order[i]) != round)
             continue;
         if (was(order[i], "UNTRIED")) {
             unreached++;
         } else {
-            row(&table, order[i], best);
+            row(&table, order[i], best, roof);
             rows++;
         }
     }
@@ -234,12 +240,32 @@ static void print_head(const json_t *verdict)
     printf("took %s, checksum %.16s\n", out_ms(out_number(verdict, "total_ms")).text, out_member(verdict, "checksum"));
 }
 
+/* What the device can do at most, and how near the winner comes to it. */
+static void print_roof(const json_t *verdict)
+{
+    const json_t *peaks = json_object_get(verdict, "peaks");
+    double        roof = out_number(verdict, "roof_ms"), part = out_number(verdict, "of_attainable");
+    double        ops = out_number(peaks, "ops_per_s"), bytes = out_number(peaks, "bytes_per_s");
+    if (roof <= 0)
+        return;
+    printf("roof    %s at", out_ms(roof).text);
+    if (ops > 0)
+        printf(" %.1f Gop/s,", ops / 1e9);
+    if (bytes > 0)
+        printf(" %.1f GB/s,", bytes / 1e9);
+    printf(" %.2f us a launch", out_number(peaks, "launch_ns") / 1e3);
+    if (part > 0)
+        printf("; the winner is at %.1f %% of attainable", 100 * part);
+    putchar('\n');
+}
+
 void explain_print(const json_t *verdict)
 {
     size_t         n, rounds = 0;
     double         best = 0;
     const json_t **order = ranked(verdict, &n);
     print_head(verdict);
+    print_roof(verdict);
     for (size_t i = 0; i < n; i++) {
         double median = out_number(order[i], "median_ms");
         if (verdict_right(order[i]) && median > 0 && (best == 0 || median < best))
@@ -247,7 +273,7 @@ void explain_print(const json_t *verdict)
         rounds = round_of(order[i]) > rounds ? round_of(order[i]) : rounds;
     }
     for (size_t round = 1; round <= rounds; round++)
-        print_round(order, n, round, best);
+        print_round(order, n, round, best, out_number(verdict, "roof_ms"));
     print_refusals(order, n);
     if (n)
         print_winner(verdict, order, n);

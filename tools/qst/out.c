@@ -116,30 +116,38 @@ void out_json(json_t *json)
     json_decref(json);
 }
 
-typedef struct gathered {
-    char  *text;
-    size_t length;
-} gathered;
-
-static void gather(void *user, const char *text, size_t length)
+void out_gather(void *user, const char *text, size_t length)
 {
-    gathered *all = user;
-    all->text = out_resize(all->text, all->length + length);
+    out_buffer *all = user;
+    if (all->length + length >= all->room) {
+        all->room = 2 * (all->length + length) + 64;
+        all->text = out_resize(all->text, all->room);
+    }
     memcpy(all->text + all->length, text, length);
     all->length += length;
+    all->text[all->length] = '\0';
+}
+
+json_t *out_parse(const char *what, const out_buffer *buffer)
+{
+    json_error_t where;
+    json_t      *json = json_loadb(buffer->text ? buffer->text : "", buffer->length, JSON_DECODE_ANY, &where);
+    if (!json)
+        out_fail("%s: what the library says is not JSON: line %d, column %d: %s", what, where.line, where.column,
+                 where.text);
+    return json;
 }
 
 json_t *out_describe(qst_context *context, const char *what)
 {
-    gathered     all = {NULL, 0};
-    qst_error    err = {0};
-    json_error_t where;
-    json_t      *json = NULL;
-    qst_status   status = qst_describe(context, what, gather, &all, &err);
+    out_buffer all = {NULL, 0, 0};
+    qst_error  err = {0};
+    json_t    *json = NULL;
+    qst_status status = qst_describe(context, what, out_gather, &all, &err);
     if (status < 0)
         out_error(what, status, &err);
-    else if (!(json = json_loadb(all.text ? all.text : "", all.length, JSON_DECODE_ANY, &where)))
-        out_fail("%s: the description is not JSON: line %d, column %d: %s", what, where.line, where.column, where.text);
+    else
+        json = out_parse(what, &all);
     free(all.text);
     return json;
 }

@@ -32,6 +32,16 @@ void out_table_finish(out_table *table);
 /* Prints indented and frees. */
 void out_json(json_t *json);
 
+/* Text that a sink gathers; begins as zero, the owner frees `text`, which is terminated. */
+typedef struct out_buffer {
+    char  *text;
+    size_t length, room;
+} out_buffer;
+void out_gather(void *user, const char *text, size_t length);
+
+/* The text as values; NULL after a line on stderr. */
+json_t *out_parse(const char *what, const out_buffer *buffer);
+
 /* qst_describe as values; NULL after a line on stderr. */
 json_t *out_describe(qst_context *context, const char *what);
 

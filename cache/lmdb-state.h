@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lmdb-state.h: an open environment from within: for lmdb-env.c, which uses it, and lmdb-open.c, which makes it. */
+#ifndef QST_CACHE_LMDB_STATE_H
+#define QST_CACHE_LMDB_STATE_H
+
+#include "cache/lmdb-env.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+struct qst__env {
+    qst__env         *next;    /* in the process's table */
+    uint32_t          holders; /* stores over it; under the table's lock */
+    dev_t             device;  /* of the folder */
+    ino_t             inode;
+    pid_t             pid;
+    qst__alloc        alloc; /* malloc's: it outlives any one context */
+    qst__files        files;
+    qst__claims      *claims;
+    bool              gated;    /* within the gate of claims */
+    bool              readonly; /* MDB_RDONLY */
+    MDB_env          *mdb;
+    MDB_dbi           table[QST_DB_COUNT];
+    bool              has[QST_DB_COUNT];
+    pthread_rwlock_t  map_lock; /* shared: a transaction is open; exclusive: the map changes */
+    _Atomic(uint64_t) map_bytes;
+    _Atomic(uint64_t) limit;
+    atomic_bool       dead; /* LMDB must not be asked any more */
+};
+
+void qst__env_mark(qst__env *env);    /* leaves the clean mark */
+void qst__env_destroy(qst__env *env); /* closes everything, whatever is open of it */
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cache.c: `qst cache`: which of its jobs is meant; what the store holds, as a list or one record. */
+#include "cache.h"
+
+#include "device.h"
+#include "explain.h"
+#include "file.h"
+#include "out.h"
+#include "verb.h"
+#include "verdict.h"
+
+#include <quernstone/cache.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const cache_options defaults = {0};
+static const args_option   table[] = {
+      {"table", ARGS_TEXT, offsetof(cache_options, table), "NAME", "ls: of this table only", 0, 0, NULL, 0},
+      {"op", ARGS_TEXT, offsetof(cache_options, op), "GLOB", "ls, prune, export: verdicts of such operations only", 0, 0,
+       NULL, 0},
+      {"out", ARGS_TEXT, offsetof(cache_options, out), "FILE", "show: a program's binary into a file", 0, 0, NULL, 0},
+      {"remove", ARGS_FLAG, offsetof(cache_options, remove), NULL, "verify: remove what is damaged", 0, 0, NULL, 0},
+      {"unusable", ARGS_FLAG, offsetof(cache_options, unusable), NULL, "prune: what is damaged, or of another schema", 0,
+       0, NULL, 0},
+      {"programs-mb", ARGS_LIST, offsetof(cache_options, programs_mb), "N",
+       "prune: programs least recently used, down to N MiB", 0, 0, NULL, 0},
+      {"all", ARGS_FLAG, offsetof(cache_options, all), NULL, "prune: everything", 0, 0, NULL, 0},
+      {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
+};
+
+json_t *cache_ask(qst_context *context, const char *what, cache_teller *teller)
+{
+    out_buffer all = {NULL, 0, 0};
+    qst_error  err = {0};
+    json_t    *json = NULL;
+    qst_status status = teller(context, out_gather, &all, &err);
+    if (status < 0)
+        out_error(what, status, &err);
+    else
+        json = out_parse(what, &all);
+    free(all.text);
+    return json;
+}
+
+/* ---- ls ----------------------------------------------------------------------------------------------------------- */
+
+/* How long ago, in the largest unit that gives a number above 1. */
+static char *age_text(double at_s)
+{
+    double age = difftime(time(NULL), (time_t)at_s);
+    if (at_s <= 0)
+        return out_text("-");
+    if (age < 120)
+        return out_text("%.0f s", age < 0 ? 0 : age);
+    if (age < 7200)
+        return out_text("%.0f min", age / 60);
+    return age < 172800 ? out_text("%.0f h", age / 3600) : out_text("%.0f d", age / 86400);
+}
+
+static const char *text_of(const json_t *record)
+{
+    if (out_truth(record, "failed"))
+        return "the log of a build that failed";
+    return out_member(record, "winner");
+}
+
+static void print_list(const json_t *records)
+{
+    static const char *const heads[] = {"id", "table", "state", "bytes", "age", "op", "winner", "key"};
+    out_table                rows;
+    out_table_init(&rows, "lllrrlll", heads);
+    for (size_t i = 0; i < json_array_size(records); i++) {
+        const json_t *r = json_array_get(records, i);
+        char         *age = age_text(out_number(r, "at_s"));
+        const char   *state = out_member(r, "state");
+        if (out_truth(r, "prior"))
+            state = "prior";
+        else if (out_truth(r, "partial"))
+            state = "partial";
+        out_table_cell(&rows, "%.12s", out_member(r, "id"));
+        out_table_cell(&rows, "%s", out_member(r, "table"));
+        out_table_cell(&rows, "%s", state);
+        out_table_cell(&rows, "%.0f", out_number(r, "bytes"));
+        out_table_cell(&rows, "%s", age);
+        out_table_cell(&rows, "%s", out_member(r, "op"));
+        out_table_cell(&rows, "%s", text_of(r));
+        out_table_cell(&rows, "%s", out_member(r, "key"));
+        free(age);
+    }
+    out_table_print(&rows, "");
+    out_table_finish(&rows);
+}
+
+static bool listed(const json_t *record, const cache_options *o)
+{
+    if (o->table && strcmp(out_member(record, "table"), o->table) != 0)
+        return false;
+    return !o->op || (out_member(record, "op")[0] && verdict_matches(o->op, out_member(record, "op")));
+}
+
+static int ls(const cache_job *job)
+{
+    json_t *all = cache_ask(job->context, "cache", qst_cache_list), *some = out_need(json_array());
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (listed(json_array_get(all, i), job->options))
+            json_array_append(some, json_array_get(all, i));
+    if (all && job->json)
+        out_json(json_incref(some));
+    else if (all)
+        print_list(some);
+    json_decref(some);
+    json_decref(all);
+    return all ? 0 : EXIT_FAILED;
+}
+
+/* ---- show --------------------------------------------------------------------------------------------------------- */
+
+static void print_record(json_t *record)
+{
+    const char *key;
+    json_t     *value;
+    if (json_object_get(record, "findings")) {
+        printf("id      %s\n", out_member(record, "id"));
+        json_object_set_new(record, "source",
+                            json_string(out_truth(record, "prior") ? "the store, as a prior" : "the store"));
+        json_object_set(record, "asked", json_object_get(record, "problem"));
+        explain_print(record);
+        return;
+    }
+    json_object_foreach(record, key, value)
+    {
+        char *text = json_is_string(value) ? out_text("%s", json_string_value(value))
+                                           : out_need(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT));
+        printf("%-7s %s\n", key, text);
+        free(text);
+    }
+}
+
+static int extract(const cache_job *job)
+{
+    out_buffer bytes = {NULL, 0, 0};
+    qst_error  err = {0};
+    qst_status status = qst_cache_extract(job->context, job->word, out_gather, &bytes, &err);
+    int code = status < 0 ? out_error("cache", status, &err) : file_write(job->options->out, bytes.text, bytes.length);
+    free(bytes.text);
+    return code;
+}
+
+static int show(const cache_job *job)
+{
+    out_buffer text = {NULL, 0, 0};
+    qst_error  err = {0};
+    json_t    *record = NULL;
+    if (job->options->out)
+        return extract(job);
+    qst_status status = qst_cache_show(job->context, job->word, out_gather, &text, &err);
+    int        code = status < 0 ? out_error("cache", status, &err) : 0;
+    if (code == 0 && !(record = out_parse("cache", &text)))
+        code = EXIT_FAILED;
+    free(text.text);
+    if (record && job->json)
+        out_json(json_incref(record));
+    else if (record)
+        print_record(record);
+    json_decref(record);
+    return code;
+}
+
+/* ---- Which job ---------------------------------------------------------------------------------------------------- */
+
+typedef struct job_row {
+    const char *name;
+    int         least, most; /* words after it */
+    const char *word;        /* what the first is */
+    const char *options[4];  /* that it takes, by name */
+    int (*run)(const cache_job *job);
+} job_row;
+
+static const job_row jobs[] = {
+    {"ls", 0, 0, "", {"table", "op"}, ls},
+    {"show", 1, 1, "the beginning of an id", {"out"}, show},
+    {"verify", 0, 0, "", {"remove"}, cache_verify},
+    {"prune", 0, 0, "", {"unusable", "op", "programs-mb", "all"}, cache_prune},
+    {"export", 0, 1, "a file", {"op"}, cache_export},
+    {"import", 1, 1, "a file", {NULL}, cache_import},
+};
+#define JOBS (sizeof jobs / sizeof *jobs)
+
+/* An option given that the job does not take, or NULL. */
+static const char *stray(const job_row *job, const cache_options *o)
+{
+    const struct {
+        const char *name;
+        bool        given;
+    } rows[] = {{"table", o->table != NULL},
+                {"op", o->op != NULL},
+                {"out", o->out != NULL},
+                {"remove", o->remove},
+                {"unusable", o->unusable},
+                {"programs-mb", o->programs_mb.n > 0},
+                {"all", o->all}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool takes = false;
+        for (size_t k = 0; k < 4 && job->options[k]; k++)
+            takes = takes || strcmp(job->options[k], rows[i].name) == 0;
+        if (rows[i].given && !takes)
+            return rows[i].name;
+    }
+    return NULL;
+}
+
+static int choose(const job_row **chosen, const cache_options *o, int argc, char **argv)
+{
+    const char *names[JOBS];
+    for (size_t i = 0; i < JOBS; i++) {
+        names[i] = jobs[i].name;
+        if (argc && strcmp(argv[0], jobs[i].name) == 0)
+            *chosen = &jobs[i];
+    }
+    if (!*chosen) {
+        const char *meant = argc ? args_nearest(argv[0], names, JOBS) : NULL;
+        if (meant)
+            return args_usage("cache", "%s: no such job; did you mean %s?", argv[0], meant);
+        return args_usage("cache", "%s: the job is one of ls, show, verify, prune, export, import",
+                          argc ? argv[0] : "nothing named");
+    }
+    if (argc - 1 < (*chosen)->least)
+        return args_usage("cache", "%s: %s is missing", argv[0], (*chosen)->word);
+    if (argc - 1 > (*chosen)->most)
+        return args_usage("cache", "%s: one argument too many for %s", argv[(*chosen)->most + 1], argv[0]);
+    const char *odd = stray(*chosen, o);
+    return odd ? args_usage("cache", "--%s: not an option of %s", odd, argv[0]) : 0;
+}
+
+static int run(const args_common *common, const void *given, int argc, char **argv)
+{
+    const job_row *chosen = NULL;
+    device_handle  device;
+    cache_job      job = {NULL, given, common->json, argc > 1 ? argv[1] : NULL};
+    int            status = choose(&chosen, given, argc, argv);
+    if (status == 0)
+        status = cache_options_check(&job, chosen->run == cache_prune);
+    if (status != 0)
+        return status;
+    status = device_context(&device, common, QST_NO_PLUGINS);
+    job.context = device.context;
+    if (status == 0)
+        status = chosen->run(&job);
+    device_close(&device);
+    return status;
+}
+
+const verb_info verb_cache = {
+    .name = "cache",
+    .arguments = "ls|show ID|verify|prune|export [FILE]|import FILE",
+    .summary = "the store: list, show, verify, prune, export, import",
+    .help =
+        "ls      a line for each record: verdicts with operation, winner and key; programs' binaries; others. State\n"
+        "        `prior`: used after a re-check; `partial`: the next miss of its key goes on\n"
+        "show    one record, by its id or the first digits of it; --out FILE writes a program's binary\n"
+        "verify  reads every record whole: exit code 1 where one is damaged and stays\n"
+        "prune   removes what the options name, at least one of --unusable, --op, --programs-mb, --all\n"
+        "export  verdicts as JSON, to FILE or standard output; import on another machine takes them in as priors:\n"
+        "        used after one re-check, never before what was measured there\n",
+    .options = table,
+    .defaults = &defaults,
+    .options_size = sizeof(cache_options),
+    .run = run,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cache_change.c: `qst cache verify`, `prune`, `export`, `import`. */
+#include "cache.h"
+#include "file.h"
+#include "out.h"
+#include "verb.h"
+
+#include <inttypes.h>
+#include <quernstone/cache.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MB_MAX 1048576 /* 1 TiB */
+
+static void line(void *user, const char *text, size_t length)
+{
+    (void)user;
+    out_progress(NULL);
+    fwrite(text, 1, length, stderr);
+}
+
+int cache_verify(const cache_job *job)
+{
+    qst_cache_check check = {.size = sizeof check};
+    qst_error       err = {0};
+    qst_status      status =
+        qst_cache_verify(job->context, job->options->remove ? QST_CACHE_REMOVE_DAMAGED : 0, &check, line, NULL, &err);
+    if (status < 0)
+        return out_error("cache", status, &err);
+    if (job->json)
+        out_json(out_need(json_pack("{s:I,s:I,s:I,s:I,s:I}", "current", (json_int_t)check.current, "stale",
+                                    (json_int_t)check.stale, "damaged", (json_int_t)check.damaged, "kept",
+                                    (json_int_t)check.kept, "removed", (json_int_t)check.removed)));
+    else
+        printf("%" PRIu64 " current, %" PRIu64 " of another schema, %" PRIu64 " damaged, %" PRIu64
+               " not looked into; %" PRIu64 " removed\n",
+               check.current, check.stale, check.damaged, check.kept, check.removed);
+    return check.damaged > check.removed ? EXIT_FAILED : 0;
+}
+
+/* −1: no limit was given; −2: it is none. */
+static int64_t programs_mb(const cache_options *o)
+{
+    int64_t mb;
+    if (!o->programs_mb.n)
+        return -1;
+    return args_int(o->programs_mb.data[o->programs_mb.n - 1], 0, MB_MAX, &mb) ? mb : -2;
+}
+
+int cache_options_check(const cache_job *job, bool prunes)
+{
+    const cache_options *o = job->options;
+    if (programs_mb(o) == -2)
+        return args_usage("cache", "--programs-mb %s: not a whole number from 0 to %d",
+                          o->programs_mb.data[o->programs_mb.n - 1], MB_MAX);
+    if (prunes && !o->unusable && !o->op && !o->programs_mb.n && !o->all)
+        return args_usage("cache", "prune: one of --unusable, --op, --programs-mb, --all is needed");
+    return 0;
+}
+
+int cache_prune(const cache_job *job)
+{
+    const cache_options    *o = job->options;
+    qst_cache_prune_options options;
+    qst_error               err = {0};
+    uint64_t                removed = 0;
+    int64_t                 mb = programs_mb(o);
+    qst_cache_prune_options_init(&options);
+    options.flags = (o->unusable ? QST_CACHE_UNUSABLE : 0u) | (o->all ? QST_CACHE_ALL : 0u);
+    options.op = o->op;
+    if (mb >= 0)
+        options.programs_bytes = (uint64_t)mb << 20;
+    qst_status status = qst_cache_prune(job->context, &options, &removed, &err);
+    if (status < 0)
+        return out_error("cache", status, &err);
+    if (job->json)
+        out_json(out_need(json_pack("{s:I}", "removed", (json_int_t)removed)));
+    else
+        printf("%" PRIu64 " removed\n", removed);
+    return 0;
+}
+
+int cache_export(const cache_job *job)
+{
+    out_buffer text = {NULL, 0, 0};
+    qst_error  err = {0};
+    qst_status status = qst_cache_export(job->context, job->options->op, out_gather, &text, &err);
+    int        code = 0;
+    if (status < 0)
+        code = out_error("cache", status, &err);
+    else if (job->word)
+        code = file_write(job->word, text.text, text.length);
+    else
+        fwrite(text.text, 1, text.length, stdout);
+    free(text.text);
+    return code;
+}
+
+int cache_import(const cache_job *job)
+{
+    qst_cache_imported done = {.size = sizeof done};
+    qst_error          err = {0};
+    size_t             length;
+    char              *text = file_read(job->word, &length);
+    if (!text)
+        return EXIT_FAILED;
+    qst_status status = qst_cache_import(job->context, text, length, &done, &err);
+    free(text);
+    if (status < 0)
+        return out_error(job->word, status, &err);
+    if (job->json)
+        out_json(out_need(json_pack("{s:I,s:I,s:I}", "added", (json_int_t)done.added, "present",
+                                    (json_int_t)done.present, "refused", (json_int_t)done.refused)));
+    else
+        printf("%" PRIu64 " added, %" PRIu64 " there already, %" PRIu64 " refused\n", done.added, done.present,
+               done.refused);
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * file.c: reading and writing whole files. */
+#define _GNU_SOURCE /* nftw, mkdtemp */
+#include "file.h"
+
+#include "out.h"
+#include "verb.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE 65536
+
+char *file_read(const char *path, size_t *length)
+{
+    FILE      *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    out_buffer all = {NULL, 0, 0};
+    char      *piece = out_resize(NULL, PIECE);
+    size_t     got;
+    if (file) {
+        while ((got = fread(piece, 1, PIECE, file)) > 0)
+            out_gather(&all, piece, got);
+        out_gather(&all, "", 0);
+    }
+    if (!file || ferror(file)) {
+        out_fail("%s: cannot be read: %s", path, strerror(errno));
+        free(all.text);
+        all.text = NULL;
+    }
+    if (file && file != stdin)
+        fclose(file);
+    free(piece);
+    *length = all.length;
+    return all.text;
+}
+
+int file_write(const char *path, const char *bytes, size_t length)
+{
+    char *beside = out_text("%s.%ld.new", path, (long)getpid());
+    FILE *file = fopen(beside, "wb");
+    bool  good = file && (!length || fwrite(bytes, 1, length, file) == length);
+    if (file)
+        good = fclose(file) == 0 && good;
+    good = good && rename(beside, path) == 0;
+    if (!good) {
+        out_fail("%s: cannot be written: %s", path, strerror(errno));
+        if (file)
+            unlink(beside);
+    }
+    free(beside);
+    return good ? 0 : EXIT_FAILED;
+}
+
+char *file_folder(void)
+{
+    const char *under = getenv("TMPDIR");
+    char       *path = out_text("%s/qst-XXXXXX", under && under[0] ? under : "/tmp");
+    if (mkdtemp(path))
+        return path;
+    out_fail("%s: cannot be made: %s", path, strerror(errno));
+    free(path);
+    return NULL;
+}
+
+static int drop(const char *path, const struct stat *stat, int kind, struct FTW *at)
+{
+    (void)stat;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+void file_folder_remove(const char *path)
+{
+    if (path)
+        nftw(path, drop, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
