@@ -19,6 +19,8 @@ enum { GATE = 0, USERS = 1 };
 #define PROCESSES ((uint64_t)1 << 61)
 #define KEYS      ((uint64_t)1 << 62)
 
+_Static_assert(sizeof(off_t) == 8, "the bytes of keys lie far out in the file");
+
 typedef struct token {
     struct token *next;
     uint64_t      at; /* its byte */

@@ -79,7 +79,8 @@ static void write_row(qst__history *h, uint64_t number, const char *json, size_t
 typedef struct census {
     const qst__alloc *alloc;
     QST__VEC(uint64_t) sessions; /* ascending */
-    uint64_t before;             /* sessions below go */
+    uint64_t own;                /* stays, whatever its age */
+    uint64_t before;             /* others below go */
     QST__VEC(uint64_t) rows;     /* pairs of session and number that go */
     bool failed;
 } census;
@@ -106,20 +107,28 @@ static int32_t collect_row(void *user, const void *key, uint64_t key_bytes, cons
         return 0;
     if (session >= c->before)
         return 1;
+    if (session == c->own)
+        return 0;
     c->failed = !qst__vec_push(c->alloc, &c->rows, session) || !qst__vec_push(c->alloc, &c->rows, number);
     return c->failed;
 }
 
 static void prune(qst__history *h)
 {
-    census  c = {.alloc = h->alloc};
+    census  c = {.alloc = h->alloc, .own = h->session};
     uint8_t key[KEY_BYTES];
+    size_t  excess;
 
     if (!h->keep)
         return;
     (void)h->store->iterate(h->store->self, QST_DB_HISTORY, count_session, &c);
-    if (!c.failed && c.sessions.count > h->keep) {
-        c.before = c.sessions.data[c.sessions.count - h->keep];
+    excess = c.sessions.count > h->keep ? c.sessions.count - h->keep : 0;
+    for (size_t i = 0; i < c.sessions.count && excess > 0; i++)
+        if (c.sessions.data[i] != c.own) {
+            c.before = c.sessions.data[i] + 1;
+            excess--;
+        }
+    if (!c.failed && c.before) {
         (void)h->store->iterate(h->store->self, QST_DB_HISTORY, collect_row, &c);
     }
     for (size_t i = 0; i + 1 < c.rows.count; i += 2) {

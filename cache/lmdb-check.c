@@ -3,31 +3,13 @@
  * lmdb-check.c: reads a data file as LMDB would, but believes nothing. */
 #include "cache/lmdb-check.h"
 
+#include "cache/lmdb-format.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The format, in bytes. A page: number u64, pad u16, flags u16, lower u16, upper u16 (overflow: pages u32), then u16
- * offsets of nodes up to `lower`, nodes from `upper` to the end. A node: u16 low, u16 high, u16 flags, u16 key bytes, key,
- * data. A table: pad u32, flags u16, depth u16, branch, leaf, overflow pages, entries, root: u64. A meta, after its
- * page's head: magic u32, version u32, address u64, map u64, two tables (free pages, main), last page u64, txn u64. */
-enum { PAGE_HEAD = 16, NODE_HEAD = 8, TABLE_BYTES = 48, META_BYTES = 136, KEY_MAX = 511, DEPTH_MAX = 32 };
-enum { PAGE_BRANCH = 1, PAGE_LEAF = 2, PAGE_OVERFLOW = 4, PAGE_META = 8 };
-enum { NODE_BIG = 1, NODE_TABLE = 2, TABLE_INTEGER = 8, ENV_PLAIN_FILE = 0x4000 };
-enum { PSIZE_MIN = 512, PSIZE_MAX = 32768 };
-#define MAGIC   0xbeefc0deu
-#define VERSION 1u
-#define NONE    UINT64_MAX
-#define MAP_MAX ((uint64_t)1 << 44)
-
-typedef struct table {
-    uint32_t psize; /* of the free table: the page size */
-    uint32_t flags;
-    uint32_t depth;
-    uint64_t branches, leaves, overflows, entries, root;
-} table;
 
 typedef struct meta {
     table    free, main;
@@ -57,27 +39,6 @@ typedef struct walk {
     uint8_t      last[KEY_MAX];
     uint8_t     *page[DEPTH_MAX]; /* one buffer a level */
 } walk;
-
-static uint32_t get16(const uint8_t *at)
-{
-    uint16_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-    uint64_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
 
 static qst_status bad(const check *c, uint64_t page, const char *what)
 {
@@ -119,18 +80,6 @@ static qst_status use(check *c, uint64_t page, uint64_t count)
 }
 
 /* ---- Metas ------------------------------------------------------------------------------------------------------- */
-
-static table get_table(const uint8_t *at)
-{
-    return (table){.psize = get32(at),
-                   .flags = get16(at + 4),
-                   .depth = get16(at + 6),
-                   .branches = get64(at + 8),
-                   .leaves = get64(at + 16),
-                   .overflows = get64(at + 24),
-                   .entries = get64(at + 32),
-                   .root = get64(at + 40)};
-}
 
 /* One meta page. Its head is at the page's start, whose place the first meta's page size tells. */
 static qst_status get_meta(const check *c, uint32_t index, uint32_t psize, meta *out)
@@ -199,28 +148,6 @@ static qst_status check_meta(check *c, uint64_t file_bytes)
 }
 
 /* ---- Pages and nodes --------------------------------------------------------------------------------------------- */
-
-static uint32_t node_count(const uint8_t *page)
-{
-    return (get16(page + 12) - PAGE_HEAD) / 2;
-}
-
-static const uint8_t *node_at(const uint8_t *page, uint32_t index)
-{
-    return page + get16(page + PAGE_HEAD + 2 * index);
-}
-
-/* Bytes of a node, whose head is in bounds. */
-static uint64_t node_bytes(const uint8_t *node, bool leaf)
-{
-    uint64_t data = get16(node) | (uint64_t)get16(node + 2) << 16;
-
-    if (!leaf)
-        data = 0;
-    else if (get16(node + 4) & NODE_BIG)
-        data = 8;
-    return NODE_HEAD + get16(node + 6) + data;
-}
 
 /* A branch or leaf page by itself: after it, every node can be read. */
 static qst_status check_page(const check *c, uint64_t number, const uint8_t *page, bool leaf)

@@ -74,7 +74,8 @@ static bool is_passing(int32_t status)
 static void bad_read(guard *g, int32_t status)
 {
     if (!is_passing(status))
-        degrade(g, GOOD_FOR_NOTHING, "the store cannot be read, and is kept in memory only", qst_status_text(status));
+        degrade(g, GOOD_FOR_NOTHING, "the store cannot be read, and is kept in memory only",
+                status == QST_E_STATE ? "this process is a child of the one that opened it" : qst_status_text(status));
 }
 
 static void bad_write(guard *g, int32_t status)

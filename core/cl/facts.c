@@ -11,22 +11,37 @@ enum { TEXT_NAME, TEXT_VENDOR, TEXT_PLATFORM, TEXT_DRIVER, TEXT_EXTENSIONS, TEXT
 
 /* ---- Single facts --------------------------------------------------------------------------------------------- */
 
-static uint64_t number(cl_device_id device, cl_device_info what, size_t bytes)
+/* A device that is being asked, and why it could not answer for the moment, if so: it must not go by another name, or
+ * other limits, until it can. */
+typedef struct source {
+    cl_device_id id;
+    cl_int       passing; /* CL_SUCCESS: it answered, or never will */
+} source;
+
+static bool tells(source *device, cl_device_info what, size_t bytes, void *to)
+{
+    cl_int code = clGetDeviceInfo(device->id, what, bytes, to, NULL);
+    if (qst__cl_passing(code))
+        device->passing = code;
+    return code == CL_SUCCESS;
+}
+
+static uint64_t number(source *device, cl_device_info what, size_t bytes)
 {
     uint32_t narrow = 0;
     uint64_t wide = 0;
     void    *to = bytes == sizeof narrow ? (void *)&narrow : (void *)&wide;
-    if (clGetDeviceInfo(device, what, bytes, to, NULL) != CL_SUCCESS)
+    if (!tells(device, what, bytes, to))
         return 0;
     return bytes == sizeof narrow ? narrow : wide;
 }
 
-static uint32_t u32(cl_device_id device, cl_device_info what)
+static uint32_t u32(source *device, cl_device_info what)
 {
     return (uint32_t)number(device, what, sizeof(cl_uint));
 }
 
-static uint64_t u64(cl_device_id device, cl_device_info what)
+static uint64_t u64(source *device, cl_device_info what)
 {
     return number(device, what, sizeof(cl_ulong));
 }
@@ -36,10 +51,10 @@ static uint32_t clamped(size_t size)
     return size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
 }
 
-static uint32_t size_fact(cl_device_id device, cl_device_info what)
+static uint32_t size_fact(source *device, cl_device_info what)
 {
     size_t size = 0;
-    if (clGetDeviceInfo(device, what, sizeof size, &size, NULL) != CL_SUCCESS)
+    if (!tells(device, what, sizeof size, &size))
         return 0;
     return clamped(size);
 }
@@ -114,12 +129,6 @@ static bool has_extension(const char *list, const char *name)
 
 /* ---- Groups of facts ------------------------------------------------------------------------------------------ */
 
-/* Not told now, but perhaps the next time: a device must not go by another name until then. */
-static bool is_passing(cl_int code)
-{
-    return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES;
-}
-
 static cl_int read_texts(qst__facts *facts, const qst__alloc *alloc, cl_device_id device, cl_platform_id platform)
 {
     static const cl_device_info of_device[] = {[TEXT_NAME] = CL_DEVICE_NAME,
@@ -130,7 +139,7 @@ static cl_int read_texts(qst__facts *facts, const qst__alloc *alloc, cl_device_i
     for (int i = TEXT_NAME; i < TEXT_TARGET; i++) {
         char *text = i == TEXT_PLATFORM ? read_text(alloc, platform, NULL, CL_PLATFORM_NAME, &code)
                                         : read_text(alloc, NULL, device, of_device[i], &code);
-        if (is_passing(code))
+        if (qst__cl_passing(code))
             return code;
         facts->texts[i] = text ? text : qst__strdup(alloc, "");
         if (!facts->texts[i])
@@ -148,10 +157,10 @@ static cl_int read_version(qst_device *d, const qst__alloc *alloc, cl_device_id 
     qst__free(alloc, of_device);
     qst__free(alloc, of_platform);
     d->cl_version = a < b ? a : b;
-    return is_passing(codes[0]) ? codes[0] : is_passing(codes[1]) ? codes[1] : CL_SUCCESS;
+    return qst__cl_passing(codes[0]) ? codes[0] : qst__cl_passing(codes[1]) ? codes[1] : CL_SUCCESS;
 }
 
-static uint32_t read_type(cl_device_id device)
+static uint32_t read_type(source *device)
 {
     cl_device_type type = u64(device, CL_DEVICE_TYPE);
     if (type & CL_DEVICE_TYPE_GPU)
@@ -159,7 +168,7 @@ static uint32_t read_type(cl_device_id device)
     return type & CL_DEVICE_TYPE_CPU ? QST_DEVICE_CPU : QST_DEVICE_ACCELERATOR;
 }
 
-static void read_flags(qst__facts *facts, cl_device_id device)
+static void read_flags(qst__facts *facts, source *device)
 {
     const char *extensions = facts->texts[TEXT_EXTENSIONS];
     bool        f64 = has_extension(extensions, "cl_khr_fp64") || u64(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
@@ -171,13 +180,13 @@ static void read_flags(qst__facts *facts, cl_device_id device)
                           (facts->queue_out_of_order ? QST_DEVICE_OUT_OF_ORDER : 0u);
 }
 
-static bool read_groups(qst_device *d, cl_device_id device)
+static bool read_groups(qst_device *d, source *device)
 {
     size_t  sizes[16] = {0};
     cl_uint dims = u32(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
     d->max_group = size_fact(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     if (dims < 3 || dims > sizeof sizes / sizeof *sizes ||
-        clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, dims * sizeof *sizes, sizes, NULL) != CL_SUCCESS)
+        !tells(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, dims * sizeof *sizes, sizes))
         return false;
     for (int i = 0; i < 3; i++)
         d->max_group_dim[i] = clamped(sizes[i]);
@@ -201,7 +210,7 @@ static uint32_t read_multiple(uint32_t type, const char *vendor)
     return 16;
 }
 
-static uint32_t read_align_log2(cl_device_id device)
+static uint32_t read_align_log2(source *device)
 {
     uint32_t bytes = u32(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8, log2 = 0;
     while (bytes > 1) {
@@ -211,7 +220,7 @@ static uint32_t read_align_log2(cl_device_id device)
     return log2;
 }
 
-static void read_numbers(qst_device *d, cl_device_id device)
+static void read_numbers(qst_device *d, source *device)
 {
     d->units = u32(device, CL_DEVICE_MAX_COMPUTE_UNITS);
     d->vector_f32 = u32(device, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT);
@@ -264,6 +273,7 @@ qst_status qst__facts_init(qst__facts *facts, const qst__alloc *alloc, cl_contex
                            qst_error *err)
 {
     cl_platform_id platform = NULL;
+    source         from = {device, CL_SUCCESS};
     qst_device    *d = &facts->device;
     qst_status     status;
     memset(facts, 0, sizeof *facts);
@@ -273,20 +283,23 @@ qst_status qst__facts_init(qst__facts *facts, const qst__alloc *alloc, cl_contex
     d->size = (uint32_t)sizeof *d;
     d->context = context;
     d->id = device;
-    d->type = read_type(device);
-    read_numbers(d, device);
+    d->type = read_type(&from);
+    read_numbers(d, &from);
     code = read_texts(facts, alloc, device, platform);
     if (code == CL_SUCCESS)
         code = read_version(d, alloc, device, platform);
     if (code != CL_SUCCESS)
         goto failed;
-    if (!read_groups(d, device)) {
+    if (!read_groups(d, &from) && from.passing == CL_SUCCESS) {
         status = qst__fail(err, QST_E_UNSUPPORTED, "device", "%s: does not tell its limits of work-groups",
                            facts->texts[TEXT_NAME]);
         goto out;
     }
     d->group_multiple = read_multiple(d->type, facts->texts[TEXT_VENDOR]);
-    read_flags(facts, device);
+    read_flags(facts, &from);
+    code = from.passing;
+    if (code != CL_SUCCESS)
+        goto failed;
     facts->texts[TEXT_TARGET] = make_target(alloc, facts);
     code = facts->texts[TEXT_TARGET] ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (code != CL_SUCCESS)

@@ -82,10 +82,15 @@ static qst_status check_local(const qst__pool *pool, cl_kernel kernel, cl_device
     cl_device_local_mem_type type = CL_LOCAL;
     cl_ulong                 fixed = 0, there = 0;
     uint64_t                 asked = 0;
-    if (clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_TYPE, sizeof type, &type, NULL) != CL_SUCCESS ||
-        clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof there, &there, NULL) != CL_SUCCESS ||
-        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof fixed, &fixed, NULL) != CL_SUCCESS ||
-        type == CL_LOCAL)
+    cl_int                   code = clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_TYPE, sizeof type, &type, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof there, &there, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof fixed, &fixed, NULL);
+    if (qst__cl_passing(code))
+        return qst__fail_cl(err, code, pool->who, "kernel '%s': its local memory cannot be asked for: %s (%d)",
+                            step->entry, qst__cl_name(code), (int)code);
+    if (code != CL_SUCCESS || type == CL_LOCAL)
         return QST_OK;
     for (uint32_t i = 0; i < step->n_args; i++)
         if (step->args[i].kind == QST_ARG_LOCAL)

@@ -11,6 +11,8 @@ static qst_status list_platforms(const qst__alloc *alloc, cl_platform_id **list,
     *list = NULL;
     *count = 0;
     cl_int code = clGetPlatformIDs(0, NULL, count);
+    if (qst__cl_passing(code))
+        return qst__fail_cl(err, code, "device", "clGetPlatformIDs gives %s (%d)", qst__cl_name(code), (int)code);
     if (code != CL_SUCCESS || *count == 0) {
         *count = 0;
         return QST_OK;
@@ -24,21 +26,27 @@ static qst_status list_platforms(const qst__alloc *alloc, cl_platform_id **list,
                : qst__fail_cl(err, code, "device", "clGetPlatformIDs gives %s (%d)", qst__cl_name(code), (int)code);
 }
 
+static qst_status no_devices(cl_int code, qst_error *err)
+{
+    return qst__fail_cl(err, code, "device", "clGetDeviceIDs gives %s (%d)", qst__cl_name(code), (int)code);
+}
+
 static qst_status visit_platform(const qst__alloc *alloc, cl_platform_id platform,
                                  void (*visit)(void *user, cl_platform_id platform, cl_device_id device), void *user,
                                  qst_error *err)
 {
     cl_uint count = 0;
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count) != CL_SUCCESS || count == 0)
-        return QST_OK;
+    cl_int  code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
+    if (code != CL_SUCCESS || count == 0)
+        return qst__cl_passing(code) ? no_devices(code, err) : QST_OK;
     cl_device_id *list = qst__zalloc_array(alloc, count, sizeof *list);
     if (!list)
         return qst__fail(err, QST_E_NOMEM, "device", "no memory for %u devices", (unsigned)count);
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, list, NULL) == CL_SUCCESS)
-        for (cl_uint i = 0; i < count; i++)
-            visit(user, platform, list[i]);
+    code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, list, NULL);
+    for (cl_uint i = 0; i < count && code == CL_SUCCESS; i++)
+        visit(user, platform, list[i]);
     qst__free(alloc, list);
-    return QST_OK;
+    return qst__cl_passing(code) ? no_devices(code, err) : QST_OK;
 }
 
 qst_status qst__device_each(const qst__alloc *alloc,

@@ -16,6 +16,12 @@
 /* "CL_OUT_OF_RESOURCES"; "unknown OpenCL code" */
 const char *qst__cl_name(cl_int code);
 
+/* A lack of memory or resources: not now, but perhaps the next time. */
+static inline bool qst__cl_passing(cl_int code)
+{
+    return code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES;
+}
+
 /* Relaxed counters of one context; see qst_counters in context.h. */
 typedef struct qst__cl_counters {
     _Atomic uint64_t kernels;

@@ -5,6 +5,7 @@
 #include "plug/registry.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SOURCE       "plugin"
@@ -59,4 +60,22 @@ qst_status qst__plugin_read(const qst_plugin *given, qst_plugin *copy, qst_error
     if (status == QST_OK)
         status = check_parts(copy, err);
     return status;
+}
+
+void qst__plugin_digest(const qst__plugin *plugin, uint8_t digest[32])
+{
+    uint8_t     block[4096];
+    qst__sha256 sha;
+    size_t      n;
+    FILE       *file = plugin->path ? fopen(plugin->path, "rb") : NULL;
+
+    memset(digest, 0, 32);
+    if (!file)
+        return;
+    qst__sha256_init(&sha);
+    while ((n = fread(block, 1, sizeof block, file)) > 0)
+        qst__sha256_update(&sha, block, n);
+    if (!ferror(file))
+        qst__sha256_finish(&sha, digest);
+    fclose(file);
 }

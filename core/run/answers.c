@@ -93,6 +93,36 @@ static int32_t take(void *user, const void *key, uint64_t key_bytes, const void 
     return 1;
 }
 
+/* Not measured, for a reason that lay in the others or in the configuration of then. */
+static bool left_out(uint32_t outcome)
+{
+    return outcome == QST__OUTCOME_REFUSED || outcome == QST__OUTCOME_SKIPPED || outcome == QST__OUTCOME_PRUNED ||
+           outcome == QST__OUTCOME_SLOW;
+}
+
+/* The configuration may be another than then: what it refused and allows now is one to try; and where it allows nothing
+ * that was found right, all that was left out is. */
+static void weigh_refusals(const qst__entry *entry, qst__verdict *v)
+{
+    const qst__set      *set = &entry->shelf->set->model;
+    const qst__settings *settings = entry->shelf->site->ctx->settings;
+    const char          *why;
+    bool                 some = false;
+    uint32_t             i;
+
+    for (i = 0; i < v->n; i++)
+        some = some || (qst__outcome_right(v->findings[i].outcome) &&
+                        qst__settings_allow(settings, set->candidates[i].name, &why));
+    for (i = 0; i < v->n; i++) {
+        uint32_t outcome = v->findings[i].outcome;
+        if (!(some ? outcome == QST__OUTCOME_REFUSED : left_out(outcome)) ||
+            !qst__settings_allow(settings, set->candidates[i].name, &why))
+            continue;
+        v->findings[i].outcome = QST__OUTCOME_UNTRIED;
+        v->flags |= QST__VERDICT_PARTIAL;
+    }
+}
+
 /* Does what was stored hold as it is, or is it a prior? A library that was not there and is now makes its candidate
  * one to try. */
 static void weigh(qst__entry *entry, qst__verdict *v)
@@ -104,6 +134,7 @@ static void weigh(qst__entry *entry, qst__verdict *v)
     if (v->judge_revision != (set->op.judge ? set->op.judge->revision : 0) || v->ruler_revision != QST__RULER_RULES ||
         !v->driver || !*v->driver || strcmp(v->driver, shelf->site->facts.device.driver))
         v->flags |= QST__VERDICT_PRIOR;
+    weigh_refusals(entry, v);
     for (i = 0; i < v->n; i++) {
         if (v->findings[i].outcome == QST__OUTCOME_LIBRARY && qst__vendor_opens(entry->shelf, i))
             v->flags |= QST__VERDICT_PARTIAL;

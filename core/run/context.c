@@ -116,6 +116,8 @@ qst_status qst_context_create(qst_context **context, const qst_options *options,
     ctx->clock = qst__clock_host();
     ctx->log.sink = o.sink;
     ctx->log.user = o.sink_user;
+    ctx->progress = o.progress;
+    ctx->progress_user = o.progress_user;
     ctx->serial = make_serial(ctx);
     qst__lock_init(&ctx->lock);
     qst__decisions_init(&ctx->decisions);

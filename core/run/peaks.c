@@ -162,11 +162,23 @@ static bool has_choice(const qst__task *task)
     return choice;
 }
 
+/* Can the device hold the operands? Where it cannot, the rig refuses, and a roof would serve nobody. */
+static bool fits(const qst__route *route)
+{
+    const qst_device *device = &route->shelf->site->facts.device;
+    uint32_t          i;
+
+    for (i = 0; i < route->n_operands; i++)
+        if (route->span[i] > device->max_alloc)
+            return false;
+    return true;
+}
+
 /* A key that has once lost its roof never gets one again: an earlier tuning that ended without one says so. */
-static bool wants_roof(const qst__task *task, const qst__verdict *verdict)
+static bool wants_roof(const qst__task *task, const qst__route *route, const qst__verdict *verdict)
 {
     return task->settings->short_circuit && task->settings->level < QST__LEVEL_FULL && !is_probe(&task->set->op) &&
-           (verdict->total_ns == 0 || verdict->limit_ns != 0) && has_choice(task);
+           (verdict->total_ns == 0 || verdict->limit_ns != 0) && fits(route) && has_choice(task);
 }
 
 static int by_value(const void *left, const void *right)
@@ -232,19 +244,25 @@ static uint64_t measured_ns(const qst__verdict *verdict)
     return sum;
 }
 
-/* Tunes on without a roof, with what is left of the budget. */
-static qst_status go_on(const qst__task *given, uint64_t before_ns, qst__verdict *verdict, qst_error *err)
+/* Tunes on without a roof, with what is left of the budget. Still one key tuned, though the rig is opened twice. */
+static qst_status go_on(qst_context *ctx, const qst__task *given, uint64_t before_ns, qst__verdict *verdict,
+                        qst_error *err)
 {
     qst__task     task = *given;
     qst__settings settings = *given->settings;
-    int64_t       spent_ms = (int64_t)((measured_ns(verdict) - before_ns) / 1000000u);
+    uint64_t      until_now = measured_ns(verdict);
+    int64_t       spent_ms = (int64_t)((until_now - before_ns) / 1000000u);
+    qst_status    status;
 
     if (settings.budget_ms > 0)
         settings.budget_ms = settings.budget_ms > spent_ms + 1 ? settings.budget_ms - spent_ms : 1;
     task.settings = &settings;
     task.limit_ns = 0;
     verdict->flags &= ~(uint32_t)QST__VERDICT_ROOF;
-    return qst__tune(&task, verdict, err);
+    status = qst__tune(&task, verdict, err);
+    if (measured_ns(verdict) > until_now)
+        atomic_fetch_sub(&ctx->n_tuned, 1);
+    return status;
 }
 
 /* Was someone of a round left out? */
@@ -308,7 +326,7 @@ qst_status qst__peaks_tune(const qst__task *given, const qst__route *route, qst_
     bool         beaten;
     qst_status   status;
 
-    if (!wants_roof(given, verdict))
+    if (!wants_roof(given, route, verdict))
         return qst__tune(given, verdict, err);
     qst__ceiling_of(route->shelf, route->normal, given, &ceiling);
     task.limit_ns = limit_of(&ceiling, &task);
@@ -321,5 +339,5 @@ qst_status qst__peaks_tune(const qst__task *given, const qst__route *route, qst_
         learn(site, &ceiling, t, verdict->findings[verdict->order[0]].name);
     if (!(verdict->flags & QST__VERDICT_ROOF) || (!beaten && (!left_out(verdict) || stands(site, &task, &ceiling, t))))
         return QST_OK;
-    return go_on(&task, before, verdict, err);
+    return go_on(site->ctx, &task, before, verdict, err);
 }

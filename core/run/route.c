@@ -169,13 +169,18 @@ qst_status qst__route_of(qst__shelf *shelf, const void *problem, qst__route **ou
     return QST_OK;
 }
 
-static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, cl_context context, qst_error *err)
+/* What OpenCL says of an operand's buffer. */
+typedef struct asked {
+    cl_int     code;
+    size_t     size;
+    cl_context context;
+} asked;
+
+static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, const asked *buffer, cl_context context,
+                      qst_error *err)
 {
     const qst_op *op = &route->shelf->set->model.op;
     const char   *name = op->operands[i].name;
-    size_t        size = 0;
-    cl_context    theirs = NULL;
-    cl_int        code;
 
     if (mem->kind != QST_MEM_BUFFER)
         return qst__fail(err, QST_E_INVALID, op->name, "%s: unknown kind of memory %u", name, mem->kind);
@@ -184,15 +189,15 @@ static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, c
     if (mem->offset & ((UINT64_C(1) << route->align[i]) - 1))
         return qst__fail(err, QST_E_INVALID, op->name, "%s: offset %llu is no multiple of %llu bytes", name,
                          (unsigned long long)mem->offset, 1ull << route->align[i]);
-    code = clGetMemObjectInfo(mem->handle, CL_MEM_SIZE, sizeof size, &size, NULL);
-    if (code == CL_SUCCESS)
-        code = clGetMemObjectInfo(mem->handle, CL_MEM_CONTEXT, sizeof(cl_context), &theirs, NULL);
-    if (code != CL_SUCCESS)
-        return qst__fail(err, QST_E_INVALID, op->name, "%s: %s", name, qst__cl_name(code));
-    if (theirs != context)
+    if (buffer->code == CL_INVALID_MEM_OBJECT)
+        return qst__fail(err, QST_E_INVALID, op->name, "%s: %s", name, qst__cl_name(buffer->code));
+    if (buffer->code != CL_SUCCESS)
+        return qst__fail_cl(err, buffer->code, op->name, "%s: clGetMemObjectInfo gives %s (%d)", name,
+                            qst__cl_name(buffer->code), (int)buffer->code);
+    if (buffer->context != context)
         return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer and the queue are of different contexts", name);
     return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer has %llu bytes, the problem needs %llu from %llu on",
-                     name, (unsigned long long)size, (unsigned long long)route->span[i],
+                     name, (unsigned long long)buffer->size, (unsigned long long)route->span[i],
                      (unsigned long long)mem->offset);
 }
 
@@ -202,16 +207,16 @@ qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl
 
     for (i = 0; i < route->n_operands; i++) {
         const qst_mem *mem = &operands[i];
-        size_t         size = 0;
-        cl_context     theirs = NULL;
+        asked          b = {CL_SUCCESS, 0, NULL};
 
         if (!route->span[i])
             continue;
         if (mem->kind != QST_MEM_BUFFER || !mem->handle || (mem->offset & ((UINT64_C(1) << route->align[i]) - 1)) ||
-            clGetMemObjectInfo(mem->handle, CL_MEM_SIZE, sizeof size, &size, NULL) != CL_SUCCESS ||
-            clGetMemObjectInfo(mem->handle, CL_MEM_CONTEXT, sizeof(cl_context), &theirs, NULL) != CL_SUCCESS ||
-            theirs != context || mem->offset > size || size - mem->offset < route->span[i])
-            return bad(route, i, mem, context, err);
+            (b.code = clGetMemObjectInfo(mem->handle, CL_MEM_SIZE, sizeof b.size, &b.size, NULL)) != CL_SUCCESS ||
+            (b.code = clGetMemObjectInfo(mem->handle, CL_MEM_CONTEXT, sizeof(cl_context), &b.context, NULL)) !=
+                CL_SUCCESS ||
+            b.context != context || mem->offset > b.size || b.size - mem->offset < route->span[i])
+            return bad(route, i, mem, &b, context, err);
     }
     return QST_OK;
 }

@@ -90,6 +90,8 @@ struct qst_context {
     _Atomic uint64_t       n_probe[QST__PROBES], probe_ns; /* executions inside measurements of peaks, by role */
     _Atomic(qst__worker *) worker;                         /* background.c */
     qst__decisions         decisions;
+    qst_progress           progress; /* NULL: nobody is told */
+    void                  *progress_user;
     struct qst__history   *history; /* cache/history.h; NULL: none is written */
 };
 
@@ -121,12 +123,20 @@ typedef struct qst__vendor {
     char  why[160];
 } qst__vendor;
 
+/* Of a candidate that may kill the process: quarantine.h. */
+typedef struct qst__watch {
+    int      state;
+    uint32_t deaths;
+    void    *token; /* of the claim while it is tried */
+} qst__watch;
+
 struct qst__shelf {
     qst__site       *site;
     qst_set         *set;
     qst__table       entries;
     qst__table       routes;
     qst__vendor     *vendors;  /* per candidate; under site->lock */
+    qst__watch      *watches;  /* per candidate; under site->lock */
     _Atomic uint8_t *verified; /* per candidate: gave a right result on this device */
 };
 

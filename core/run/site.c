@@ -23,8 +23,10 @@ qst_status qst__queue_ask(cl_command_queue queue, qst__queue *out, qst_error *er
         code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof out->device, &out->device, NULL);
     if (code == CL_SUCCESS)
         code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
-    if (code != CL_SUCCESS)
+    if (code == CL_INVALID_COMMAND_QUEUE)
         return qst__fail(err, QST_E_INVALID, "run", "queue: %s", qst__cl_name(code));
+    if (code != CL_SUCCESS)
+        return qst__fail_cl(err, code, "run", "queue: clGetCommandQueueInfo gives %s (%d)", qst__cl_name(code), code);
     out->in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     return QST_OK;
 }
@@ -133,6 +135,7 @@ static void shelf_destroy(qst__shelf *shelf)
         if (shelf->vendors[i].state == 1 && shelf->set->model.candidates[i].desc.close)
             shelf->set->model.candidates[i].desc.close(shelf->vendors[i].instance);
     qst__free(&ctx->alloc, shelf->vendors);
+    qst__free(&ctx->alloc, shelf->watches);
     qst__free(&ctx->alloc, (void *)shelf->verified);
     qst__free(&ctx->alloc, shelf);
 }
@@ -189,9 +192,10 @@ qst_status qst__shelf_of(qst__site *site, qst_set *set, qst__shelf **out, qst_er
             qst__table_init(&shelf->entries, alloc, 0);
             qst__table_init(&shelf->routes, alloc, QST__ROUTES_MAX);
             shelf->vendors = qst__zalloc_array(alloc, n + 1, sizeof *shelf->vendors);
+            shelf->watches = qst__zalloc_array(alloc, n + 1, sizeof *shelf->watches);
             shelf->verified = qst__zalloc_array(alloc, n + 1, sizeof *shelf->verified);
         }
-        if (!shelf || !shelf->vendors || !shelf->verified) {
+        if (!shelf || !shelf->vendors || !shelf->watches || !shelf->verified) {
             shelf_destroy(shelf);
             shelf = NULL;
             status = qst__fail(err, QST_E_NOMEM, set->model.op.name, "no memory for a device's answers");

@@ -8,6 +8,7 @@
 #include "run/decisions.h"
 #include "run/history.h"
 #include "run/peaks.h"
+#include "run/quarantine.h"
 #include "run/rig.h"
 #include "tune/tuner.h"
 
@@ -17,6 +18,25 @@
 
 #define POLL_NS 5000000 /* between two looks at a key that another process tunes */
 
+/* Who is told how far it is. The rounds begun up to now take part, of the last one also those that wait. */
+static void tell(const qst__entry *entry, const qst__verdict *verdict, const char *candidate)
+{
+    const qst_context *ctx = entry->shelf->site->ctx;
+    uint32_t           i, last = 0, done = 0, total = 0;
+
+    if (!ctx->progress)
+        return;
+    for (i = 0; i < verdict->n; i++)
+        if (verdict->findings[i].outcome != QST__OUTCOME_UNTRIED && verdict->findings[i].round > last)
+            last = verdict->findings[i].round;
+    for (i = 0; i < verdict->n; i++)
+        if (verdict->findings[i].round && verdict->findings[i].round <= last) {
+            total++;
+            done += verdict->findings[i].outcome != QST__OUTCOME_UNTRIED;
+        }
+    ctx->progress(ctx->progress_user, entry->text, done, total, candidate);
+}
+
 static void commit(void *user, const qst__verdict *verdict, uint32_t candidate)
 {
     qst__entry *entry = user;
@@ -25,7 +45,8 @@ static void commit(void *user, const qst__verdict *verdict, uint32_t candidate)
     for (i = 0; i < verdict->n; i++)
         if (qst__outcome_right(verdict->findings[i].outcome))
             atomic_store(&entry->shelf->verified[i], 1);
-    (void)candidate;
+    if (candidate < verdict->n)
+        tell(entry, verdict, verdict->findings[candidate].name);
     /* What the rig refuses because the site is given up is not known of the candidates: the partial answer stays. */
     if (!atomic_load(&entry->shelf->site->closing))
         qst__remember(entry, verdict);
@@ -130,6 +151,17 @@ static qst_status tune_or_recheck(const qst__task *task, const qst__route *route
                             : qst__fail(err, status, "tune", "no memory for a verdict");
 }
 
+/* Which candidates have killed a process here; NULL: none. */
+static bool *find_suspects(qst__shelf *shelf)
+{
+    uint32_t i, n = shelf->set->model.n_candidates;
+    bool    *suspect = qst__zalloc_array(&shelf->site->ctx->alloc, n + 1, sizeof *suspect);
+
+    for (i = 0; suspect && i < n; i++)
+        suspect[i] = qst__quarantine_deaths(shelf, i) >= QST__DEATHS_SUSPECT;
+    return suspect;
+}
+
 /* The claims are ours. *state and *decision: what came of it; NULL: nothing. */
 static qst_status tune_now(qst__route *route, int *state, const qst__verdict **decision, qst_error *err)
 {
@@ -138,6 +170,7 @@ static qst_status tune_now(qst__route *route, int *state, const qst__verdict **d
     qst__verdict *verdict = qst__zalloc(&ctx->alloc, sizeof *verdict);
     qst__rig      rig;
     qst__task     task;
+    bool         *suspect = NULL;
     qst_status    status;
 
     if (!verdict)
@@ -148,7 +181,9 @@ static qst_status tune_now(qst__route *route, int *state, const qst__verdict **d
         status = qst__rig_create(&rig, route, err);
     if (status == QST_OK) {
         fill_task(&task, route, &rig);
+        task.suspect = suspect = find_suspects(route->shelf);
         status = tune_or_recheck(&task, route, verdict, err);
+        tell(entry, verdict, NULL);
         if ((status == QST_OK || status == QST_E_NOTFOUND) && qst__publish(entry, verdict, "tuned here")) {
             *state = verdict->flags & QST__VERDICT_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_READY;
             *decision = verdict;
@@ -156,6 +191,7 @@ static qst_status tune_now(qst__route *route, int *state, const qst__verdict **d
         }
     }
     qst__rig_destroy(&rig);
+    qst__free(&ctx->alloc, suspect);
     if (verdict)
         qst__verdict_finish(verdict);
     qst__free(&ctx->alloc, verdict);

@@ -156,8 +156,8 @@ qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue 
         code = clEnqueueMarkerWithWaitList(queue, 1, &end, &joined);
         if (code != CL_SUCCESS) {
             *touched = UINT32_MAX;
-            status = qst__fail_cl(err, code, way->name, "a marker that joins the caller's queue: %s",
-                                  qst__cl_name(code));
+            status =
+                qst__fail_cl(err, code, way->name, "a marker that joins the caller's queue: %s", qst__cl_name(code));
         } else if (event) {
             *event = joined;
         } else {

@@ -3,6 +3,7 @@
  * First contact in a round: who is tried, in which order and how far, and what becomes of who fails. */
 #include "tune/schedule.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -174,6 +175,13 @@ static bool is_open(const qst__schedule *s, uint32_t candidate)
            (f->outcome == QST__OUTCOME_TIMED && f->samples.count < s->min && candidate != s->reigning);
 }
 
+/* The place of a candidate in the order of contact: by estimate, those last that have killed a process before. */
+static double rank_of(const qst__schedule *s, uint32_t candidate)
+{
+    return s->task->suspect && s->task->suspect[candidate] ? INFINITY
+                                                           : qst__schedule_finding(s, candidate)->estimate_ns;
+}
+
 uint32_t qst__schedule_open(qst__schedule *s, uint32_t round)
 {
     uint32_t count = 0;
@@ -184,8 +192,7 @@ uint32_t qst__schedule_open(qst__schedule *s, uint32_t round)
         if (!is_open(s, candidate))
             continue;
         /* an unknown estimate is 0 and so comes first; equal ones stay in the order of registration */
-        while (at > 0 && qst__schedule_finding(s, s->queue[at - 1])->estimate_ns >
-                             qst__schedule_finding(s, candidate)->estimate_ns) {
+        while (at > 0 && rank_of(s, s->queue[at - 1]) > rank_of(s, candidate)) {
             s->queue[at] = s->queue[at - 1];
             at--;
         }

@@ -39,6 +39,7 @@ typedef struct qst__task {
     uint32_t             class_bit; /* QST_CLASS_… that the problem asks for */
     const qst__settings *settings;
     const qst__rig      *rig;
+    const bool          *suspect;  /* per candidate: contacted after all others of its round; NULL: none is */
     uint64_t             limit_ns; /* roof; 0: none */
     /* Called when a candidate's contact has ended, when it drops out later, and once at the end (candidate ~0). The
      * verdict is decided as far as it goes, and PARTIAL until the end: stored, it survives our death. NULL: no */

@@ -364,14 +364,16 @@ static void sweep(const scene *s, bool fresh, bool for_good, long step)
         world_close(&w, s, n);
 }
 
-#define BARE "{\"tune\": {\"max_samples\": 3}}"
+/* Without probes of the device, but in PROBED. */
+#define PROBED "{\"tune\": {\"max_samples\": 3}}"
+#define BARE   "{\"tune\": {\"max_samples\": 3, \"short_circuit\": false}}"
 /* The loader, a candidate with a workspace, and one of another family. */
-#define LOADED                                                                                                         \
-    "{\"tune\": {\"max_samples\": 3}, \"plugins\": {\"load\": [\"tiled\", \"naive\"]}, \"candidates\": {\"pin\": "     \
+#define LOADED                                                                                                                               \
+    "{\"tune\": {\"max_samples\": 3, \"short_circuit\": false}, \"plugins\": {\"load\": [\"tiled\", \"naive\"]}, \"candidates\": {\"pin\": " \
     "[\"matmul.tiled.splitk8_cpu_6x64_k384/*\", \"matmul.naive.*\"]}}"
 /* Only what has a workspace. */
-#define SPLIT                                                                                                          \
-    "{\"tune\": {\"verify\": false, \"max_samples\": 3}, \"plugins\": {\"load\": [\"tiled\"]}, \"candidates\": "       \
+#define SPLIT                                                                                                                              \
+    "{\"tune\": {\"verify\": false, \"max_samples\": 3, \"short_circuit\": false}, \"plugins\": {\"load\": [\"tiled\"]}, \"candidates\": " \
     "{\"pin\": [\"matmul.tiled.splitk8_cpu_6x64_k384/*\"]}}"
 #define EVERY_KIND                                                                                                     \
     "{\"device\": {\"name\": \"\"}, \"plugins\": {\"load\": [\"tiled\", \"na*\"], \"dirs\": [\"/nowhere\"], "          \
@@ -405,6 +407,16 @@ static void first_call(void **state)
     (void)state;
     sweep(&s, true, false, 1);
     sweep(&s, true, true, 5);
+}
+
+static void first_call_with_probes(void **state)
+{
+    static const scene s = {
+        .name = "first call, probed", .config = PROBED, .flags = QST_NO_PLUGINS, .act = call_flat, .check = check_flat};
+
+    (void)state;
+    sweep(&s, true, false, 11);
+    sweep(&s, true, true, 23);
 }
 
 static void first_call_with_plugins(void **state)
@@ -529,6 +541,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(context_bare),
         cmocka_unit_test(context_with_plugins),
         cmocka_unit_test(first_call),
+        cmocka_unit_test(first_call_with_probes),
         cmocka_unit_test(first_call_with_plugins),
         cmocka_unit_test(second_key),
         cmocka_unit_test(after_forget),

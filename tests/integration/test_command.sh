@@ -80,12 +80,12 @@ json() { # json PYTHON-EXPRESSION over the result j; without Python, braces are 
 # ---- Help, version, mistakes ------------------------------------------------------------------------------------
 
 runs 0 --help
-for verb in devices plugins config keys shapes run bench explain; do
+for verb in devices plugins config doctor keys shapes run bench tune explain cache; do
     matches "^  $verb +[a-z]"
 done
 runs 0 --version
 matches '^qst [0-9]+\.[0-9]+\.[0-9]+$'
-for verb in devices plugins config keys shapes run bench explain; do
+for verb in devices plugins config doctor keys shapes run bench tune explain cache; do
     runs 0 help "$verb"
     cp "$out" "$work/help"
     runs 0 "$verb" --help
@@ -110,6 +110,18 @@ refuses 'nothing named: what to measure is' bench
 refuses 'not a multiple of 16' bench lookup --size 17
 refuses 'no problem' explain
 refuses 'neither N nor MxNxK' explain hundred
+refuses '--replay takes no arguments' explain 64 --replay
+refuses 'what to measure is' bench nonsense
+refuses 'no problem' tune
+refuses 'neither N nor MxNxK' tune --sizes 64,x
+refuses 'the job is one of ls' cache
+refuses 'did you mean verify?' cache verifi
+refuses 'id is missing' cache show
+refuses 'one argument too many' cache ls all
+refuses '--out: not an option of ls' cache ls --out x
+refuses 'is needed' cache prune
+refuses '--programs-mb x: not a whole number' cache prune --programs-mb x
+refuses 'takes no arguments' doctor all
 refuses 'no such operation' explain 'matmull m=3 n=3 k=3'
 refuses 'takes no arguments' devices all
 refuses 'not of the form path=value' config --set level
@@ -218,10 +230,111 @@ verdict $? '  a size and its text have one key'
 if "$qst" plugins 2>/dev/null | grep -q 'x16_'; then
     matches '^  refused by configuration.*:.*x16_'
 fi
-runs 0 explain 48 --pin '*naive*' --json
+runs 0 explain 48 --pin '*naive*' --json --set store.environment=pinned
 json 'j["winner"].startswith("matmul.naive.") and j["runs"] == j["winner"] and j["findings"]'
 runs 0 explain 'matmul m=0 n=3 k=3'
 matches '^runs +none'
+
+# ---- The store: ahead of time, moved, checked, pruned -----------------------------------------------------------
+
+slow="--deny *x16_* --deny *clblast*"
+cat >"$work/problems" <<'END'
+# squares first
+72
+  96 # a comment
+
+matmul m=40 n=30 k=50
+64x32x128T
+END
+export QST_ENVIRONMENT=ahead
+set -f
+runs 0 tune --problems "$work/problems" $slow
+matches '^tuned +.* matmul\.[^ ]+  matmul m=72 n=72 k=72 '
+matches '^tuned +.* matmul m=40 n=30 k=50 '
+[ "$(wc -l <"$out")" -eq 4 ]
+verdict $? '  a line a problem'
+runs 0 tune --problems "$work/problems" $slow --json
+json 'len(j) == 4 and all(p["state"] == "known" and p["winner"] for p in j)'
+runs 0 tune --sizes 72,96 $slow
+never '^tuned'
+printf '72\nmatmul m=x\n' >"$work/wrong"
+runs 2 tune --problems "$work/wrong" $slow
+grep -qF 'wrong:2: ' "$err"
+verdict $? '  names file and line'
+runs 1 tune --problems "$work/nowhere"
+runs 1 tune 8 --device 'no such device'
+
+runs 0 cache ls
+matches '^[0-9a-f]{12} +verdicts +current +[0-9]+ +[0-9]+ [a-z]+ +matmul +matmul\.[^ ]+ +m='
+runs 0 cache ls --json
+json 'len([r for r in j if r["table"] == "verdicts" and r["state"] == "current" and r["op"] == "matmul"]) >= 3'
+id=$(sed -n 's/^ *"id": "\([0-9a-f]*\)".*/\1/p' "$out" | head -n 1)
+runs 0 cache ls --op 'conv*'
+never '^[0-9a-f]{12} '
+runs 0 cache show "$(echo "$id" | cut -c 1-10)" --json
+json 'j["id"] == "'"$id"'" and j["findings"] and j["winner"]'
+runs 0 cache show "$id"
+matches '^winner matmul\.'
+runs 1 cache show ffffffffffffffff
+runs 1 cache show nothex
+grep -qF '0-9a-f' "$err"
+verdict $? '  says what an id is'
+runs 0 explain --replay
+never '^other'
+matches '^same '
+runs 0 explain --replay --json
+json 'len(j) >= 3 and all(r["same"] and r["winner"] == r["replayed"] for r in j)'
+runs 0 cache verify
+matches '^[0-9]+ current, 0 of another schema, 0 damaged, [0-9]+ not looked into; 0 removed$'
+
+runs 0 cache export "$work/answers.json"
+[ ! -s "$out" ] && head -c 40 "$work/answers.json" | grep -q quernstone
+verdict $? '  a file'
+runs 0 cache export --op 'conv*'
+never '"table"'
+QST_ENVIRONMENT=elsewhere
+runs 0 cache import "$work/answers.json" --json
+json 'j["added"] >= 3 and j["present"] == 0 and j["refused"] == 0'
+runs 0 cache import "$work/answers.json" --json
+json 'j["added"] == 0 and j["present"] >= 3'
+runs 0 cache ls
+matches '^[0-9a-f]{12} +verdicts +prior '
+runs 0 tune --sizes 72 $slow
+runs 0 cache ls --json
+json 'any(not r["prior"] for r in j if r["table"] == "verdicts") and any(r["prior"] for r in j if r["table"] == "verdicts")'
+head -c 300 "$work/answers.json" >"$work/half.json"
+runs 1 cache import "$work/half.json"
+[ "$(wc -l <"$err")" -eq 1 ]
+verdict $? '  one line'
+runs 0 cache prune --op 'mat*' --json
+json 'j["removed"] >= 3'
+runs 0 cache prune --all
+runs 0 cache ls --json
+json 'j == [] or all(r["table"] == "history" for r in j)'
+QST_ENVIRONMENT=ahead
+runs 0 shapes 72 $slow
+matches '^cache: warm$'
+matches ' known winner '
+set +f
+unset QST_ENVIRONMENT
+
+# ---- doctor -----------------------------------------------------------------------------------------------------
+
+runs 0 doctor
+matches '^ok +computes '
+matches '^ok +store '
+runs 0 doctor --json
+json 'all(r["grade"] in ("ok", "warn") for r in j) and any(r["check"] == "plugins" for r in j)'
+runs 1 doctor --device 'no such device'
+matches '^fail +devices '
+
+# ---- bench first and store: that they measure, not what ---------------------------------------------------------
+
+runs 0 bench first --pairs 1 --size 16 --json
+json 'j["ratio"] > 0 and j["first"]["tuned"] == 0 and j["first"]["compiles"] == 0 and j["first"]["binary_loads"] == 1'
+json 'j["first"]["candidate"] == 1 and j["first"]["launches"] == 1'
+runs 0 bench store --keys 10 --json
+json '[r["keys"] for r in j] == [10] and j[0]["first_us"] > 0 and j[0]["file_bytes"] > 0'
 
 # ---- bench lookup: that it measures, not what ------------------------------------------------------------------
 

@@ -221,7 +221,8 @@ static void counters(void **state)
     assert_int_equal(json_integer_value(json_object_get(all, "tuned")), 1);
     assert_int_equal(qst_context_counters(ctx, &told), QST_OK);
     assert_int_equal(json_integer_value(json_object_get(all, "launches")), told.launches);
-    assert_int_equal(told.launches, told.candidate + told.verify);
+    assert_int_equal(told.launches, told.candidate + told.verify + told.probe_compute + told.probe_memory +
+                                        told.probe_launch + told.other);
     assert_true(told.compiles > 0 && told.build_ns > 0 && told.verify_ns > 0 && told.sample_ns > 0);
     assert_int_equal(qst_context_counters(ctx, (qst_counters *)(void *)small), QST_OK);
     told.size = 4;

@@ -329,7 +329,7 @@ static void beyond_the_device(void **state)
     assert_int_equal(qst_plan_enqueue(plan, cl->in_order, c.operand, 0, NULL, NULL, &err), QST_E_INVALID);
     assert_non_null(strstr(err.text, "x: the buffer has 404 bytes"));
     assert_int_equal(counters(ctx).tuned, 0);
-    assert_int_equal(counters(ctx).launches, 0);
+    assert_int_equal(counters(ctx).candidate, 0);
     qst_plan_destroy(plan);
     blend_close(&c);
     qst_context_destroy(ctx);

@@ -20,6 +20,9 @@
 
 #define BLEND_N  65536
 #define LAUNCHES 500u /* of all probes of a key */
+/* Of the probe of a launch: three brackets at least, on a host that is busy. */
+#define LAUNCH_LEAST 31
+#define LAUNCH_MOST  201
 
 static void *fixture;
 
@@ -88,19 +91,33 @@ static void multiply(qst_context *ctx, int64_t n)
     matmul_case_close(&c);
 }
 
-/* The first key pays for the probes, the next one of the same footprint does not; a cl_context forgotten and met again
- * finds them in the store. So many confirmations that no roof ever ends a tuning: then no peak is looked at again. */
+/* Peaks that were measured again before they ended a tuning. */
+static uint32_t confirmed(qst_context *ctx)
+{
+    qst__site *site = site_of(ctx);
+    uint32_t   n = 0;
+    size_t     i;
+
+    for (i = 0; i < site->peaks.count; i++)
+        n += (site->peaks.data[i].flags & QST__PEAK_CONFIRMED) != 0;
+    return n;
+}
+
+/* The first key pays for the probes, the next one of the same footprint does not, but for one more look at a peak that
+ * is to end a tuning; a cl_context forgotten and met again finds them in the store. */
 static void once(void **state)
 {
     cl_fixture  *cl = fixture;
-    qst_context *ctx = matmul_context(", \"tune\": {\"max_samples\": 3, \"short_circuit_samples\": 30}");
+    qst_context *ctx = matmul_context(", \"tune\": {\"max_samples\": 3}");
     qst_counters first, next;
+    uint32_t     looks;
     (void)state;
 
     multiply(ctx, 192);
     first = counters(ctx);
+    looks = confirmed(ctx);
     assert_int_equal(first.tuned, 1);
-    assert_in_range(first.probe_launch, 100, 300);
+    assert_in_range(first.probe_launch, LAUNCH_LEAST, LAUNCH_MOST);
     assert_true(first.probe_compute > 0 && first.probe_memory > 0 && first.probe_ns > 0);
     assert_true(first.probe_compute + first.probe_memory + first.probe_launch <= LAUNCHES);
     assert_int_equal(first.launches, first.candidate + first.verify + first.probe_compute + first.probe_memory +
@@ -109,15 +126,15 @@ static void once(void **state)
     next = counters(ctx);
     assert_int_equal(next.tuned, 2);
     assert_int_equal(next.probe_launch, first.probe_launch);
-    assert_int_equal(next.probe_compute, first.probe_compute);
-    assert_int_equal(next.probe_memory, first.probe_memory);
-    assert_int_equal(next.probe_ns, first.probe_ns);
+    if (confirmed(ctx) == looks) {
+        assert_int_equal(next.probe_compute, first.probe_compute);
+        assert_int_equal(next.probe_memory, first.probe_memory);
+        assert_int_equal(next.probe_ns, first.probe_ns);
+    }
     assert_int_equal(qst_context_forget(ctx, cl->context, NULL), QST_OK);
     multiply(ctx, 64);
-    next = counters(ctx);
-    assert_int_equal(next.tuned, 3);
-    assert_int_equal(next.probe_launch, first.probe_launch);
-    assert_int_equal(next.probe_compute, first.probe_compute);
+    assert_int_equal(counters(ctx).tuned, 3);
+    assert_int_equal(counters(ctx).probe_launch, first.probe_launch);
     qst_context_destroy(ctx);
 }
 
@@ -133,7 +150,7 @@ static void not_stored(void **state)
     assert_true(first.probe_launch > 0);
     assert_int_equal(qst_context_forget(ctx, cl->context, NULL), QST_OK);
     multiply(ctx, 256); /* not of the first one's bucket */
-    assert_int_equal(counters(ctx).probe_launch, 2 * first.probe_launch);
+    assert_true(counters(ctx).probe_launch >= first.probe_launch + LAUNCH_LEAST);
     qst_context_destroy(ctx);
 }
 
@@ -239,7 +256,7 @@ static void each_kind(void **state)
     }
     assert_true(measured(ctx, QST__PROBE_LAUNCH, 0, 0) > 1);
     after = counters(ctx);
-    assert_in_range(after.probe_launch - before.probe_launch, 100, 300);
+    assert_in_range(after.probe_launch - before.probe_launch, LAUNCH_LEAST, LAUNCH_MOST);
     assert_int_equal(after.candidate, 0);
     assert_int_equal(after.verify, 0);
     qst_context_destroy(ctx);

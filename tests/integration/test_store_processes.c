@@ -197,7 +197,7 @@ static void killed(void **state)
 /* Eight at once, and two more that are killed meanwhile: nothing that was committed is lost. */
 static void many(void **state)
 {
-    char     *folder = folder_make(), name[PROCESSES][16], key[64];
+    char     *folder = folder_make(), name[PROCESSES][32], key[64];
     int       pid[PROCESSES], from[PROCESSES], writer[2], writes[2], total = 0;
     qst_store store;
     uint32_t  got;

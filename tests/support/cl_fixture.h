@@ -3,7 +3,7 @@
  * cl_fixture.h: a device, a context and queues for tests that need OpenCL.
  *
  * QST_TEST_DEVICE: a part of a device's or platform's name, ignoring case; the first match is taken. Without it: the
- * first device of PoCL's threaded driver, else the first there is. Whoever waits longer than a minute is killed.
+ * first device of PoCL's threaded driver, else the first there is. Whoever waits longer than 200 seconds is killed.
  */
 #ifndef QST_TESTS_CL_FIXTURE_H
 #define QST_TESTS_CL_FIXTURE_H

@@ -169,9 +169,15 @@ static void held(void **state)
     assert_int_equal(store.remove(store.self, QST_DB_HISTORY, key, sizeof key), QST_E_NOTFOUND);
     qst__history_end(h);
     free(json);
+}
 
-    /* Larger than all that is held: gone, and the next one is taken. */
-    h = begin(QST__HISTORY_BASIC, 0, 6, NULL);
+/* Larger than all that is held: gone, and the next one is taken. */
+static void too_large(void **state)
+{
+    char         *json;
+    qst__history *h = begin(QST__HISTORY_BASIC, 0, 6, NULL);
+    (void)state;
+
     json = calloc(1, QST__HISTORY_HELD + 2);
     memset(json, '1', QST__HISTORY_HELD + 1);
     qst__history_note(h, "m", json, 0, 0);
@@ -204,6 +210,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(session_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(old_ones_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(held, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_large, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_rows, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

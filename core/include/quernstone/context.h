@@ -34,9 +34,16 @@ typedef struct qst_allocator {
     void *user;
 } qst_allocator;
 
+/* How far the tuning of a key has come. `key`: its text. `candidate`: the full name of the one whose finding is new; NULL
+ * at the end, whatever came of it. `done` of the `total` candidates that take part so far are through; `total` grows
+ * when a round of candidates gave nothing. Texts live until the call returns. [the thread that tunes: that of a call or
+ * the context's own; may be several at once for different keys] It must not call the context. */
+typedef void (*qst_progress)(void *user, const char *key, uint32_t done, uint32_t total, const char *candidate);
+
 /* Grows.
- *   config   JSON text that overrides files and environment; NULL: none. Copied.
- *   sink     where log lines go; NULL: standard error. Nothing is logged unless the configuration's `log` asks. */
+ *   config     JSON text that overrides files and environment; NULL: none. Copied.
+ *   sink       where log lines go; NULL: standard error. Nothing is logged unless the configuration's `log` asks.
+ *   progress   NULL: nobody is told */
 typedef struct qst_options {
     uint32_t      size;
     uint32_t      flags; /* QST_NO_… */
@@ -44,6 +51,8 @@ typedef struct qst_options {
     qst_sink      sink;
     void         *sink_user;
     qst_allocator allocator;
+    qst_progress  progress;
+    void         *progress_user;
 } qst_options;
 
 static inline void qst_options_init(qst_options *options)

@@ -23,9 +23,9 @@
 extern "C" {
 #endif
 
-/* Of chains of multiply-adds: enough for an exact result, and loops unrolled four times come out even. */
+/* Of chains of multiply-adds: enough for an exact result, and loops unrolled sixteen times come out even. */
 #define QST_PROBE_REPEATS_MIN  64u
-#define QST_PROBE_REPEATS_STEP 4u
+#define QST_PROBE_REPEATS_STEP 16u
 
 /* Size-first: grows.
  *   type      the arithmetic: QST_F32, …; f16 and bf16 stand for products of such elements, summed in f32

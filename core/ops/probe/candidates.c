@@ -18,18 +18,20 @@ static int is_cpu(const qst_device *device)
     return device->type == QST_DEVICE_CPU;
 }
 
-/* Program 0: f32, 1: f64. */
+/* Program 0: f32, 1: f64; by device, without vectors or with them. */
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
 {
-    static const char *const options[] = {"-cl-std=CL1.2 -DTYPE=1", "-cl-std=CL1.2 -DTYPE=2"};
+    static const char *const options[2][2] = {
+        {"-cl-std=CL1.2 -DTYPE=1 -DVECTORS=0", "-cl-std=CL1.2 -DTYPE=1 -DVECTORS=1"},
+        {"-cl-std=CL1.2 -DTYPE=2 -DVECTORS=0", "-cl-std=CL1.2 -DTYPE=2 -DVECTORS=1"},
+    };
     (void)user;
-    (void)device;
     (void)key;
     if (index >= QSTK_COUNT(options))
         return QST_E_INVALID;
     out->data = probe_cl;
     out->length = sizeof probe_cl - 1;
-    out->options = options[index];
+    out->options = options[index][is_cpu(device)];
     return QST_OK;
 }
 
@@ -96,7 +98,7 @@ static qst_arg half(const qst_probe *p)
 static int32_t vector_steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
     const qst_probe *p = problem;
-    const qst_arg    args[] = {qstk_operand(0), qstk_offset(0), qstk_i32(p->repeats), half(p), half(p)};
+    const qst_arg    args[] = {qstk_operand(0), qstk_offset(0), qstk_i32(p->repeats), half(p)};
     qst_launch       launch = qstk_launch(program_of(p), ((vectors *)user)->entry, 1, args, QSTK_COUNT(args));
     (void)device;
     launch.global[0] = (uint64_t)(qst__probe_elements(p) / per_item(user, p));
@@ -107,8 +109,8 @@ static int32_t vector_steps(void *user, const qst_device *device, const void *pr
 static int32_t scalar_steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
     const qst_probe *p = problem;
-    const qst_arg    args[] = {qstk_operand(0),      qstk_offset(0), qstk_i64(qst__probe_elements(p)),
-                               qstk_i32(p->repeats), half(p),        half(p)};
+    const qst_arg    args[] = {qstk_operand(0), qstk_offset(0), qstk_i64(qst__probe_elements(p)), qstk_i32(p->repeats),
+                               half(p)};
     qst_launch       launch = qstk_launch(program_of(p), "chains_scalar", 1, args, QSTK_COUNT(args));
     (void)user;
     launch.local[0] = group_of(device);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench.h: the rig's own state, and its ruler: one way of taking times for all candidates of a key.
+ */
+#ifndef QST_RUN_BENCH_H
+#define QST_RUN_BENCH_H
+
+#include "run/trial.h"
+
+/* A candidate bound to each trial; NULL: not yet, or it cannot run that trial's problem. */
+typedef struct qst__tried {
+    qst__way *main, *second, *real;
+    uint32_t  repeats;
+} qst__tried;
+
+typedef struct qst__bench {
+    qst__route *route;
+    qst__shelf *shelf;
+    qst__site  *site;
+    uint32_t    ruler;
+    uint64_t    empty_ns; /* an empty bracket of markers */
+    bool        has_second;
+    qst__trial  main, second, real;
+    qst__way   *fallback, *fallback_second; /* for operations without a judge; the second made at first use */
+    cl_mem      evictor;                    /* tune.cache cold: written before each sample, larger than the caches */
+    size_t      evictor_bytes;
+    qst__tried *tried; /* per candidate */
+} qst__bench;
+
+/* Kernel events; brackets of markers where a candidate hides its events; the host's clock where markers carry no times
+ * or cost too much. */
+qst_status qst__bench_ruler(qst__bench *bench, qst_error *err);
+
+/* How many runs one bracket holds, for a candidate that takes first_ns. */
+uint32_t qst__bench_repeats(const qst__bench *bench, uint64_t first_ns);
+
+/* rig.h's sample; self is a qst__bench. */
+qst_status qst__bench_sample(void *self, uint32_t candidate, uint64_t *ns, qst_error *err);
+
+#endif

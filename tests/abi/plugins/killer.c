@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * killer.c: a saboteur for the tests: a candidate of matmul that kills the process that tries it.
+ */
+#include <quernstone/kit.h>
+#include <quernstone/matmul.h>
+#include <stdlib.h>
+
+static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
+{
+    (void)user, (void)device, (void)key, (void)index, (void)out;
+    return QST_E_INTERNAL;
+}
+
+static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
+{
+    (void)user, (void)device, (void)problem, (void)out;
+    abort();
+}
+
+static const qst_candidate dies = {.size = sizeof dies,
+                                   .op = "matmul",
+                                   .variant = "dies",
+                                   .revision = 1,
+                                   .classes = QST_CLASS_STRICT,
+                                   .problem_size = sizeof(qst_matmul),
+                                   .program = program,
+                                   .steps = steps};
+
+static int32_t start(const qst_host *host, void **instance)
+{
+    *instance = NULL;
+    return host->add_candidate(host->self, &dies);
+}
+
+QSTK_EXPORT extern const qst_plugin qst_plugin_v1;
+const qst_plugin                    qst_plugin_v1 = {.magic = QST_PLUGIN_MAGIC,
+                                                     .size = sizeof qst_plugin_v1,
+                                                     .abi_major = QST_ABI_MAJOR,
+                                                     .abi_minor = QST_ABI_MINOR,
+                                                     .name = "killer",
+                                                     .version = "1.0",
+                                                     .licence = "MIT",
+                                                     .start = start};

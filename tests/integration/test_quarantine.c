@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_quarantine.c: a candidate that kills whoever tries it. The first process dies; the second tries it after all
+ * others, which are stored by then, and dies too; the third leaves it alone and says why. The test runs itself as those
+ * processes: `test_quarantine PLACE`.
+ */
+#include "support/matmul_case.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *self;
+
+static void to_stdout(void *user, const char *text, size_t length)
+{
+    (void)user;
+    fwrite(text, 1, length, stdout);
+}
+
+/* One process: a call with the killer among the candidates; prints the verdicts where it survives. */
+static int child(const char *place)
+{
+    void         *state;
+    cl_fixture   *cl;
+    qst_context  *ctx = NULL;
+    qst_options   options;
+    qst_matmul    p;
+    matmul_case   c;
+    qst_error     err = {0};
+    struct rlimit no_core = {0, 0};
+    char          config[2048];
+    int           status = 1;
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (cl_fixture_open(&state))
+        return 2;
+    cl = state;
+    snprintf(config, sizeof config,
+             "{\"store\": {\"path\": \"%s\"}, \"plugins\": {\"dirs\": [\"%s/killer\"]}, \"tune\": {\"short_circuit\": "
+             "false}, \"candidates\": {\"deny\": [\"matmul.clblast.*\", \"matmul.tiled.*_k256/*\"]}}",
+             place, QST_TEST_PLUGINS);
+    qst_options_init(&options);
+    options.flags = QST_NO_FILES | QST_NO_ENV;
+    options.config = config;
+    qst_matmul_init(&p, 48, 40, 32, QST_F32);
+    matmul_case_open(&c, cl, &p, NULL);
+    if (qst_context_create(&ctx, &options, &err) == QST_OK &&
+        qst_matmul_enqueue(ctx, cl->in_order, &p, c.mem[0], c.mem[1], matmul_case_operand(&c, 2).handle, 0, NULL, NULL,
+                           &err) == QST_OK) {
+        status = clFinish(cl->in_order) == CL_SUCCESS ? 0 : 1;
+        qst_describe(ctx, "verdicts", to_stdout, NULL, NULL);
+    } else {
+        fprintf(stderr, "%s: %s\n", err.source, err.text);
+    }
+    qst_context_destroy(ctx);
+    matmul_case_close(&c);
+    cl_fixture_close(&state);
+    return status;
+}
+
+/* Runs a process; its wait status, and what it printed. */
+static int run(const char *place, char *out, size_t size)
+{
+    int     ends[2], status = 0;
+    size_t  used = 0;
+    ssize_t n;
+    pid_t   pid;
+
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    if (!pid) {
+        dup2(ends[1], 1);
+        close(ends[0]);
+        close(ends[1]);
+        execl(self, self, place, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    while (used + 1 < size && (n = read(ends[0], out + used, size - used - 1)) > 0)
+        used += (size_t)n;
+    out[used] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static bool died(int status)
+{
+    return WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) != 0);
+}
+
+static void dies_twice_and_never_again(void **state)
+{
+    static char out[1 << 20];
+    char        place[] = "quernstone-quarantine-XXXXXX", absolute[4096], command[4200];
+
+    (void)state;
+    assert_non_null(mkdtemp(place));
+    assert_non_null(realpath(place, absolute));
+    assert_true(died(run(absolute, out, sizeof out)));
+    assert_true(died(run(absolute, out, sizeof out)));
+    assert_int_equal(run(absolute, out, sizeof out), 0);
+    if (!strstr(out, "in quarantine: 2 processes died"))
+        fail_msg("no word of a quarantine in %s", out);
+    assert_int_equal(run(absolute, out, sizeof out), 0);
+    snprintf(command, sizeof command, "rm -r '%s'", absolute);
+    assert_int_equal(system(command), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(dies_twice_and_never_again)};
+
+    self = argv[0];
+    return argc > 1 ? child(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+}
