@@ -67,7 +67,7 @@ typedef struct qst__settings {
     int32_t place;       /* QST__PLACE_…: where the environments lie; store_path goes before it */
     char   *store_path;  /* absolute directory of environments; NULL: by place */
     char   *environment; /* a file name of [A-Za-z0-9._-], never NULL once conf/ has filled it in */
-    int64_t map_mb;      /* MiB of the store's map at first; it grows */
+    int64_t map_mb;      /* MiB that the store's file may grow to */
     bool    readonly;    /* the store is read and never written */
     /* verdicts.*, throughput.*, programs.*: what is read from the store and written to it */
     bool    verdict_cache;

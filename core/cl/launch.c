@@ -328,8 +328,11 @@ static qst_status enqueue_steps(qst__runner *runner, const qst__go *go, const ho
         bool     at_end = *done + 1 == runner->n_steps;
         bool     make = (at_end ? remembered : !go->in_order) || (*done == 0 && go->first);
         status = any_step(runner, *done, go, h->blocks, n_wait, n_wait ? waits : NULL, make ? &event : NULL, err);
-        if (status != QST_OK)
+        if (status != QST_OK) {
+            /* A call that failed may have enqueued a part of what it does. */
+            *done += runner->recipe.steps[*done].op ? 1 : 0;
             break;
+        }
         if (*done == 0 && go->first && clRetainEvent(event) == CL_SUCCESS)
             *first = event;
         if (before)

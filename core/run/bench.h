@@ -20,6 +20,7 @@ typedef struct qst__bench {
     uint32_t    ruler;
     uint64_t    empty_ns; /* an empty bracket of markers */
     bool        has_second;
+    bool        opened; /* at least once */
     qst__trial  main, second, real;
     qst__way   *fallback, *fallback_second; /* for operations without a judge; the second made at first use */
     cl_mem      evictor;                    /* tune.cache cold: written before each sample, larger than the caches */

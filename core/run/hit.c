@@ -24,15 +24,16 @@ typedef struct slot {
 
 static _Thread_local slot last;
 
-/* log2 of each operand's alignment, 8 bits each: a buffer or sub-buffer starts at a multiple of 2^QST__ALIGN_MAX
- * bytes at least (OpenCL: CL_DEVICE_MEM_BASE_ADDR_ALIGN is no less than the size of a long16). */
+/* log2 of each operand's alignment, 8 bits each. */
 static uint64_t pack_aligns(const qst_op *op, const qst_mem *operands)
 {
     uint64_t packed = 0;
     uint32_t i;
 
     for (i = 0; i < op->n_operands; i++)
-        packed |= (uint64_t)(uint32_t)__builtin_ctzll(operands[i].offset | (UINT64_C(1) << QST__ALIGN_MAX)) << (8 * i);
+        packed |=
+            (uint64_t)(uint32_t)__builtin_ctzll(qst__operand_start(&operands[i]) | (UINT64_C(1) << QST__ALIGN_MAX))
+            << (8 * i);
     return packed;
 }
 
@@ -128,7 +129,7 @@ qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem
         if (status != QST_OK)
             return status;
     }
-    status = qst__route_check(route, operands, q.context, err);
+    status = qst__route_check(route, operands, q.context, true, err);
     if (status == QST_OK)
         status = qst__route_run(route, queue, q.in_order, operands, n_wait, wait_list, event, err);
     if (!in_slot && status == QST_OK)

@@ -244,25 +244,19 @@ static uint64_t measured_ns(const qst__verdict *verdict)
     return sum;
 }
 
-/* Tunes on without a roof, with what is left of the budget. Still one key tuned, though the rig is opened twice. */
-static qst_status go_on(qst_context *ctx, const qst__task *given, uint64_t before_ns, qst__verdict *verdict,
-                        qst_error *err)
+/* Tunes on without a roof, with what is left of the budget. */
+static qst_status go_on(const qst__task *given, uint64_t before_ns, qst__verdict *verdict, qst_error *err)
 {
     qst__task     task = *given;
     qst__settings settings = *given->settings;
-    uint64_t      until_now = measured_ns(verdict);
-    int64_t       spent_ms = (int64_t)((until_now - before_ns) / 1000000u);
-    qst_status    status;
+    int64_t       spent_ms = (int64_t)((measured_ns(verdict) - before_ns) / 1000000u);
 
     if (settings.budget_ms > 0)
         settings.budget_ms = settings.budget_ms > spent_ms + 1 ? settings.budget_ms - spent_ms : 1;
     task.settings = &settings;
     task.limit_ns = 0;
     verdict->flags &= ~(uint32_t)QST__VERDICT_ROOF;
-    status = qst__tune(&task, verdict, err);
-    if (measured_ns(verdict) > until_now)
-        atomic_fetch_sub(&ctx->n_tuned, 1);
-    return status;
+    return qst__tune(&task, verdict, err);
 }
 
 /* Was someone of a round left out? */

@@ -74,7 +74,7 @@ qst_status qst_plan_enqueue(qst_plan *plan, cl_command_queue queue, const qst_me
         if (q.context != site->context || q.device != site->device)
             return qst__fail(err, QST_E_INVALID, "plan", "the queue is of another %s than the plan",
                              q.context != site->context ? "context" : "device");
-        status = qst__route_check(plan->route, operands, q.context, err);
+        status = qst__route_check(plan->route, operands, q.context, false, err);
         if (status != QST_OK)
             return status;
     }

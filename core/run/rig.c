@@ -119,7 +119,7 @@ static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
     took = qst__now(&r->site->ctx->clock) - start;
     built = builds_of(r->site->ctx) - built;
     atomic_fetch_add(&r->site->ctx->verify_ns, took > built ? took - built : 0);
-    atomic_fetch_add(&r->site->ctx->n_tuned, status == QST_OK ? 1 : 0);
+    r->opened = r->opened || status == QST_OK;
     *ruler = r->ruler;
     return status;
 }
@@ -324,6 +324,13 @@ qst_status qst__rig_create(qst__rig *rig, qst__route *route, qst_error *err)
     rig->sample = qst__bench_sample;
     rig->close = rig_close;
     return QST_OK;
+}
+
+bool qst__rig_opened(const qst__rig *rig)
+{
+    const qst__bench *r = rig->self;
+
+    return r && r->opened;
 }
 
 void qst__rig_destroy(qst__rig *rig)

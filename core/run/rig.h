@@ -10,6 +10,8 @@
 #include "tune/rig.h"
 
 qst_status qst__rig_create(qst__rig *rig, qst__route *route, qst_error *err);
+/* Was anything measured with it? */
+bool qst__rig_opened(const qst__rig *rig);
 /* A zeroed rig is fine. */
 void qst__rig_destroy(qst__rig *rig);
 

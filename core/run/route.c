@@ -176,6 +176,12 @@ typedef struct asked {
     cl_context context;
 } asked;
 
+/* Does an operand start less aligned than the route promises? Only asked where it promises more than its element. */
+static bool starts_badly(const qst__route *route, uint32_t i, const qst_mem *mem)
+{
+    return route->align[i] > route->shift[i] && (qst__operand_start(mem) & ((UINT64_C(1) << route->align[i]) - 1));
+}
+
 static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, const asked *buffer, cl_context context,
                       qst_error *err)
 {
@@ -186,8 +192,11 @@ static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, c
         return qst__fail(err, QST_E_INVALID, op->name, "%s: unknown kind of memory %u", name, mem->kind);
     if (!mem->handle)
         return qst__fail(err, QST_E_INVALID, op->name, "%s is NULL", name);
-    if (mem->offset & ((UINT64_C(1) << route->align[i]) - 1))
+    if (mem->offset & ((UINT64_C(1) << route->shift[i]) - 1))
         return qst__fail(err, QST_E_INVALID, op->name, "%s: offset %llu is no multiple of %llu bytes", name,
+                         (unsigned long long)mem->offset, 1ull << route->shift[i]);
+    if (buffer->code == CL_SUCCESS && starts_badly(route, i, mem))
+        return qst__fail(err, QST_E_INVALID, op->name, "%s: offset %llu: it starts at no multiple of %llu bytes", name,
                          (unsigned long long)mem->offset, 1ull << route->align[i]);
     if (buffer->code == CL_INVALID_MEM_OBJECT)
         return qst__fail(err, QST_E_INVALID, op->name, "%s: %s", name, qst__cl_name(buffer->code));
@@ -201,7 +210,8 @@ static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, c
                      (unsigned long long)mem->offset);
 }
 
-qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, qst_error *err)
+qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, bool starts,
+                            qst_error *err)
 {
     uint32_t i;
 
@@ -211,7 +221,8 @@ qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl
 
         if (!route->span[i])
             continue;
-        if (mem->kind != QST_MEM_BUFFER || !mem->handle || (mem->offset & ((UINT64_C(1) << route->align[i]) - 1)) ||
+        if (mem->kind != QST_MEM_BUFFER || !mem->handle || (mem->offset & ((UINT64_C(1) << route->shift[i]) - 1)) ||
+            (!starts && starts_badly(route, i, mem)) ||
             (b.code = clGetMemObjectInfo(mem->handle, CL_MEM_SIZE, sizeof b.size, &b.size, NULL)) != CL_SUCCESS ||
             (b.code = clGetMemObjectInfo(mem->handle, CL_MEM_CONTEXT, sizeof(cl_context), &b.context, NULL)) !=
                 CL_SUCCESS ||

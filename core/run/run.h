@@ -224,8 +224,21 @@ qst_status qst__queue_ask(cl_command_queue queue, qst__queue *out, qst_error *er
 /* The problem with alignments set (a copy of problem_size bytes), checked, to its route. */
 qst_status qst__route_of(qst__shelf *shelf, const void *problem, qst__route **route, qst_error *err);
 void       qst__route_destroy(qst__route *route);
-/* Are the operands good for the route? Names operand and numbers. */
-qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, qst_error *err);
+/* Are the operands good for the route? Names operand and numbers. starts: their alignments are known to be the route's. */
+qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, bool starts,
+                            qst_error *err);
+/* A number that is as aligned as the place where the operand starts. Buffers and sub-buffers of the driver's own memory
+ * start at multiples of 2^QST__ALIGN_MAX bytes at least (CL_DEVICE_MEM_BASE_ADDR_ALIGN is no less than the size of a
+ * long16); one over the caller's memory starts where that does, and devices that share memory use it in place. */
+static inline uint64_t qst__operand_start(const qst_mem *mem)
+{
+    void *host = NULL;
+
+    if (mem->kind == QST_MEM_BUFFER && mem->handle &&
+        clGetMemObjectInfo(mem->handle, CL_MEM_HOST_PTR, sizeof host, &host, NULL) != CL_SUCCESS)
+        host = NULL;
+    return (uint64_t)(uintptr_t)host + mem->offset;
+}
 /* Runs the route: the way at hand, or resolves one. operands: the caller's. */
 qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_order, const qst_mem *operands,
                           cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err);

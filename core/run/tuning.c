@@ -184,6 +184,7 @@ static qst_status tune_now(qst__route *route, int *state, const qst__verdict **d
         task.suspect = suspect = find_suspects(route->shelf);
         status = tune_or_recheck(&task, route, verdict, err);
         tell(entry, verdict, NULL);
+        atomic_fetch_add(&ctx->n_tuned, qst__rig_opened(&rig) ? 1 : 0);
         if ((status == QST_OK || status == QST_E_NOTFOUND) && qst__publish(entry, verdict, "tuned here")) {
             *state = verdict->flags & QST__VERDICT_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_READY;
             *decision = verdict;

@@ -305,6 +305,42 @@ static void pruned(void **state)
     qst_context_destroy(ctx);
 }
 
+/* A program's value as binaries.h says, last used at a time. */
+static void program(qst_context *ctx, uint8_t first, uint32_t used_s)
+{
+    uint32_t word[6] = {0x50545351u, 2, 0, 4, 0, used_s};
+    uint8_t  key[32] = {first}, value[sizeof word + sizeof key + 4];
+
+    memcpy(value, word, sizeof word);
+    memcpy(value + sizeof word, key, sizeof key);
+    memcpy(value + sizeof word + sizeof key, "code", 4);
+    word[2] = qst__crc32(0, value + 12, sizeof value - 12);
+    memcpy(value, word, sizeof word);
+    assert_int_equal(ctx->store.put(ctx->store.self, QST_DB_PROGRAMS, key, sizeof key, value, sizeof value), QST_OK);
+}
+
+static void least_recently_used(void **state)
+{
+    qst_context *ctx = blend_context(NULL);
+    json_t      *records, *one = NULL;
+    text         t = {NULL, 0};
+
+    (void)state;
+    program(ctx, 1, 2000);
+    program(ctx, 2, 1000);
+    program(ctx, 3, 3000);
+    assert_int_equal(prune(ctx, 0, NULL, 130), 1);
+    records = list(ctx);
+    assert_int_equal(count(records, "programs", "current", &one), 2);
+    assert_int_equal(json_integer_value(json_object_get(one, "at_s")), 2000);
+    assert_int_equal(qst_cache_extract(ctx, "0300", gather, &t, NULL), QST_OK);
+    assert_string_equal(t.data, "code");
+    assert_int_equal(qst_cache_extract(ctx, "0200", gather, &t, NULL), QST_E_NOTFOUND);
+    free(t.data);
+    json_decref(records);
+    qst_context_destroy(ctx);
+}
+
 /* ---- Out and in ---------------------------------------------------------------------------------------------------- */
 
 static void import(qst_context *ctx, const text *t, uint64_t added, uint64_t present, uint64_t refused)
@@ -324,6 +360,7 @@ static void moved(void **state)
     text         t = {NULL, 0}, none = {NULL, 0};
     json_t      *records, *one = NULL;
     qst_error    err = {0};
+    char        *broken;
 
     (void)state;
     assert_int_equal(qst_cache_export(ctx, NULL, gather, &t, NULL), QST_OK);
@@ -343,7 +380,9 @@ static void moved(void **state)
     count(records, "verdicts", "current", &one);
     assert_false(json_is_true(json_object_get(one, "prior")));
     json_decref(records);
-    t.data[t.length / 2] = '!';
+    broken = strstr(t.data, "\"value\": \"");
+    assert_non_null(broken);
+    broken[strlen("\"value\": \"")] = '!';
     assert_int_equal(qst_cache_import(other, t.data, t.length, NULL, &err), QST_E_CORRUPT);
     assert_true(err.text[0]);
     free(t.data);
@@ -458,9 +497,16 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stat_and_list), cmocka_unit_test(one_record),       cmocka_unit_test(replay),
-        cmocka_unit_test(verify),        cmocka_unit_test(verify_foreign),   cmocka_unit_test(pruned),
-        cmocka_unit_test(moved),         cmocka_unit_test(pinned_elsewhere), cmocka_unit_test(seeded),
+        cmocka_unit_test(stat_and_list),
+        cmocka_unit_test(one_record),
+        cmocka_unit_test(replay),
+        cmocka_unit_test(verify),
+        cmocka_unit_test(verify_foreign),
+        cmocka_unit_test(pruned),
+        cmocka_unit_test(least_recently_used),
+        cmocka_unit_test(moved),
+        cmocka_unit_test(pinned_elsewhere),
+        cmocka_unit_test(seeded),
         cmocka_unit_test(refused),
     };
 

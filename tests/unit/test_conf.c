@@ -54,7 +54,7 @@ static void defaults_of_what_is_kept(void **state)
     assert_int_equal(s->place, QST__PLACE_CACHE);
     assert_null(s->store_path);
     assert_string_equal(s->environment, "default");
-    assert_int_equal(s->map_mb, 256);
+    assert_int_equal(s->map_mb, 1024);
     assert_false(s->readonly);
     assert_true(s->verdict_cache);
     assert_true(s->throughput_cache);

@@ -249,5 +249,6 @@ void args_help(const verb_info *verb)
            verb->summary, verb->help);
     puts("options:");
     for (size_t i = 0; i < n; i++)
-        help_row(rows[i]);
+        if (rows[i]->help)
+            help_row(rows[i]);
 }

@@ -38,7 +38,7 @@ typedef struct args_option {
     uint32_t           kind;
     size_t             offset;
     const char        *placeholder; /* NULL for a flag */
-    const char        *help;
+    const char        *help;        /* NULL: for the command itself, not told */
     int64_t            least, most; /* bounds of ARGS_INT */
     const char *const *words;       /* of ARGS_WORD, ended by NULL */
     unsigned           group;       /* of the shared ones: ARGS_… */

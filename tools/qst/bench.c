@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench.c: `qst bench`: which measurement, and how its result is printed. */
+#include "bench.h"
+
 #include "lookup.h"
 #include "lookup_candidate.h"
 #include "out.h"
@@ -9,31 +11,31 @@
 #include <stdio.h>
 #include <string.h>
 
-static const lookup_options defaults = {64, 200};
-static const args_option    table[] = {
-       {"size", ARGS_INT, offsetof(lookup_options, size), "N", "side of the square problem, a multiple of 16", 16, 1024,
-        NULL, 0},
-       {"batches", ARGS_INT, offsetof(lookup_options, batches), "N",
-        "rounds, each with two batches of 100 calls of each kind", 4, LOOKUP_BATCHES_MAX, NULL, 0},
-       {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
+static const bench_options defaults = {64, 200, 20, 1000000, NULL, NULL, 0, 0};
+static const args_option   table[] = {
+      {"size", ARGS_INT, offsetof(bench_options, size), "N",
+       "lookup, first: side of the square problem, a multiple of 16", 16, 1024, NULL, 0},
+      {"batches", ARGS_INT, offsetof(bench_options, batches), "N",
+       "lookup: rounds, each with two batches of 100 calls of each kind", 4, LOOKUP_BATCHES_MAX, NULL, 0},
+      {"pairs", ARGS_INT, offsetof(bench_options, pairs), "N", "first: pairs of processes", 1, 10000, NULL, 0},
+      {"keys", ARGS_INT, offsetof(bench_options, keys), "N", "store: no store of more keys than these", 10, 1000000, NULL,
+       0},
+      {"child", ARGS_TEXT, offsetof(bench_options, child), "WHAT", NULL, 0, 0, NULL, 0},
+      {"file", ARGS_TEXT, offsetof(bench_options, file), "FILE", NULL, 0, 0, NULL, 0},
+      {"at-platform", ARGS_INT, offsetof(bench_options, at_platform), "N", NULL, 0, 31, NULL, 0},
+      {"at-device", ARGS_INT, offsetof(bench_options, at_device), "N", NULL, 0, 63, NULL, 0},
+      {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
 };
 
-static void print_spread(const char *name, const lookup_spread *s)
+static void print_spread(const char *name, const bench_spread *s)
 {
     printf("%-21s median %8.1f ns  quartiles %8.1f %8.1f\n", name, s->median, s->p25, s->p75);
 }
 
-static int run(const args_common *common, const void *given, int argc, char **argv)
+static int lookup_bench(const args_common *common, const bench_options *options)
 {
-    const lookup_options *options = given;
-    lookup_result         result;
-    if (argc == 0 || strcmp(argv[0], "lookup") != 0)
-        return args_usage("bench", "%s: what to measure is `lookup`", argc ? argv[0] : "nothing named");
-    if (argc > 1)
-        return args_usage("bench", "%s: takes no further arguments", argv[1]);
-    if (options->size % LOOKUP_COLUMNS != 0)
-        return args_usage("bench", "--size %lld: not a multiple of %u", (long long)options->size, LOOKUP_COLUMNS);
-    int status = lookup_measure(&result, common, options);
+    lookup_result result;
+    int           status = lookup_measure(&result, common, options);
     if (status != 0)
         return status;
     if (common->json) {
@@ -50,19 +52,45 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     return 0;
 }
 
+static const struct {
+    const char *name;
+    int (*run)(const args_common *common, const bench_options *options);
+} kinds[] = {{"lookup", lookup_bench}, {"first", first_bench}, {"store", filled_bench}};
+
+static int run(const args_common *common, const void *given, int argc, char **argv)
+{
+    const bench_options *options = given;
+    size_t               i = 0, n = sizeof kinds / sizeof *kinds;
+    while (i < n && (argc == 0 || strcmp(argv[0], kinds[i].name) != 0))
+        i++;
+    if (i == n)
+        return args_usage("bench", "%s: what to measure is `lookup`, `first` or `store`",
+                          argc ? argv[0] : "nothing named");
+    if (argc > 1)
+        return args_usage("bench", "%s: takes no further arguments", argv[1]);
+    if (options->size % LOOKUP_COLUMNS != 0)
+        return args_usage("bench", "--size %lld: not a multiple of %u", (long long)options->size, LOOKUP_COLUMNS);
+    return kinds[i].run(common, options);
+}
+
 const verb_info verb_bench = {
     .name = "bench",
-    .arguments = "lookup",
-    .summary = "what a call costs the host beyond arguments and enqueue",
+    .arguments = "lookup|first|store",
+    .summary = "what a call, a first call and a look-up in the store cost",
     .help =
         "bench lookup: the host's time for a call that is answered without tuning, keyed and by plan, over setting\n"
         "the same kernel's arguments and enqueueing it by hand. The command brings a small matmul of one launch of\n"
         "its own and pins it. While a user event holds the queue, batches of 100 calls of the three kinds follow\n"
         "one another there and back, in turning order; printed are the differences within a round, for a call.\n"
-        "The device must be able to wait for user events.\n",
+        "The device must be able to wait for user events.\n"
+        "bench first: the whole life of a process that makes one call whose answer is stored, against a process that\n"
+        "loads the same binary and launches it by hand, in alternating pairs, the driver's own cache (PoCL's) empty\n"
+        "at each start. Exit code 1 where the call tuned or compiled.\n"
+        "bench store: stores of 10, 10^4 and 10^6 answers: time to open, first look-up of a process, later ones,\n"
+        "memory and file.\n",
     .groups = 0,
     .options = table,
     .defaults = &defaults,
-    .options_size = sizeof(lookup_options),
+    .options_size = sizeof(bench_options),
     .run = run,
 };

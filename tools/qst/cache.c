@@ -25,7 +25,7 @@ static const args_option   table[] = {
       {"remove", ARGS_FLAG, offsetof(cache_options, remove), NULL, "verify: remove what is damaged", 0, 0, NULL, 0},
       {"unusable", ARGS_FLAG, offsetof(cache_options, unusable), NULL, "prune: what is damaged, or of another schema", 0,
        0, NULL, 0},
-      {"programs-mb", ARGS_LIST, offsetof(cache_options, programs_mb), "N",
+      {"programs-mb", ARGS_TEXT, offsetof(cache_options, programs_mb), "N",
        "prune: programs least recently used, down to N MiB", 0, 0, NULL, 0},
       {"all", ARGS_FLAG, offsetof(cache_options, all), NULL, "prune: everything", 0, 0, NULL, 0},
       {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
@@ -96,7 +96,8 @@ static void print_list(const json_t *records)
 
 static bool listed(const json_t *record, const cache_options *o)
 {
-    if (o->table && strcmp(out_member(record, "table"), o->table) != 0)
+    if (o->table ? strcmp(out_member(record, "table"), o->table) != 0
+                 : strcmp(out_member(record, "state"), "kept") == 0)
         return false;
     return !o->op || (out_member(record, "op")[0] && verdict_matches(o->op, out_member(record, "op")));
 }
@@ -127,6 +128,7 @@ static void print_record(json_t *record)
         json_object_set_new(record, "source",
                             json_string(out_truth(record, "prior") ? "the store, as a prior" : "the store"));
         json_object_set(record, "asked", json_object_get(record, "problem"));
+        json_object_set_new(record, "device", json_string("any of its target"));
         explain_print(record);
         return;
     }
@@ -200,7 +202,7 @@ static const char *stray(const job_row *job, const cache_options *o)
                 {"out", o->out != NULL},
                 {"remove", o->remove},
                 {"unusable", o->unusable},
-                {"programs-mb", o->programs_mb.n > 0},
+                {"programs-mb", o->programs_mb != NULL},
                 {"all", o->all}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool takes = false;
@@ -258,7 +260,7 @@ const verb_info verb_cache = {
     .arguments = "ls|show ID|verify|prune|export [FILE]|import FILE",
     .summary = "the store: list, show, verify, prune, export, import",
     .help =
-        "ls      a line for each record: verdicts with operation, winner and key; programs' binaries; others. State\n"
+        "ls      a line for each verdict, with operation, winner and key, and each program's binary; others by --table. State\n"
         "        `prior`: used after a re-check; `partial`: the next miss of its key goes on\n"
         "show    one record, by its id or the first digits of it; --out FILE writes a program's binary\n"
         "verify  reads every record whole: exit code 1 where one is damaged and stays\n"

@@ -11,8 +11,7 @@
 #include <quernstone/context.h>
 
 typedef struct cache_options {
-    const char *table, *op, *out;
-    args_list   programs_mb; /* a number, the last one counts; absent: no limit */
+    const char *table, *op, *out, *programs_mb; /* NULL: not given */
     bool        remove, unusable, all;
 } cache_options;
 

@@ -44,18 +44,17 @@ int cache_verify(const cache_job *job)
 static int64_t programs_mb(const cache_options *o)
 {
     int64_t mb;
-    if (!o->programs_mb.n)
+    if (!o->programs_mb)
         return -1;
-    return args_int(o->programs_mb.data[o->programs_mb.n - 1], 0, MB_MAX, &mb) ? mb : -2;
+    return args_int(o->programs_mb, 0, MB_MAX, &mb) ? mb : -2;
 }
 
 int cache_options_check(const cache_job *job, bool prunes)
 {
     const cache_options *o = job->options;
     if (programs_mb(o) == -2)
-        return args_usage("cache", "--programs-mb %s: not a whole number from 0 to %d",
-                          o->programs_mb.data[o->programs_mb.n - 1], MB_MAX);
-    if (prunes && !o->unusable && !o->op && !o->programs_mb.n && !o->all)
+        return args_usage("cache", "--programs-mb %s: not a whole number from 0 to %d", o->programs_mb, MB_MAX);
+    if (prunes && !o->unusable && !o->op && !o->programs_mb && !o->all)
         return args_usage("cache", "prune: one of --unusable, --op, --programs-mb, --all is needed");
     return 0;
 }

@@ -25,6 +25,22 @@ uint64_t device_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The library's word on a tuning, which takes seconds, as one line of a terminal. */
+static void tell_progress(void *user, const char *key, uint32_t done, uint32_t total, const char *candidate)
+{
+    enum { KEY_COLUMNS = 24 };
+    size_t shown = strlen(key);
+    (void)user;
+    if (shown > KEY_COLUMNS)
+        for (shown = KEY_COLUMNS; shown > 0 && key[shown] != ' ';) /* whole words */
+            shown--;
+    if (!candidate)
+        out_progress(NULL);
+    else
+        out_progress("tuning %.*s%s: %u of %u, %.40s", (int)shown, key, key[shown] ? "…" : "", (unsigned)done,
+                     (unsigned)total, candidate);
+}
+
 static int create(qst_context **context, const args_common *common, const json_t *settings, uint32_t flags)
 {
     qst_options options;
@@ -33,6 +49,7 @@ static int create(qst_context **context, const args_common *common, const json_t
     qst_options_init(&options);
     options.flags = flags;
     options.config = text;
+    options.progress = tell_progress;
     qst_status status = qst_context_create(context, &options, &err);
     free(text);
     if (status >= 0)
@@ -72,8 +89,10 @@ static int open_context(device_handle *device, const args_common *common, const 
     json_t      *settings;
     qst_context *asked = NULL;
     int          status = settings_make(&settings, common);
-    if (status == 0 && pin)
+    if (status == 0 && pin) {
         settings_put(settings, "candidates.pin", out_need(json_pack("[s]", pin)));
+        settings_put(settings, "store.backend", json_string("memory"));
+    }
     if (status == 0)
         status = create(&asked, common, settings, QST_NO_PLUGINS | QST_NO_STORE);
     if (status == 0 && budget_unsaid(asked))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * file.c: reading and writing whole files. */
-#define _GNU_SOURCE /* nftw, mkdtemp */
+#define _GNU_SOURCE /* nftw, mkdtemp, P_tmpdir */
 #include "file.h"
 
 #include "out.h"
@@ -59,7 +59,7 @@ int file_write(const char *path, const char *bytes, size_t length)
 char *file_folder(void)
 {
     const char *under = getenv("TMPDIR");
-    char       *path = out_text("%s/qst-XXXXXX", under && under[0] ? under : "/tmp");
+    char       *path = out_text("%s/qst-XXXXXX", under && under[0] ? under : P_tmpdir);
     if (mkdtemp(path))
         return path;
     out_fail("%s: cannot be made: %s", path, strerror(errno));

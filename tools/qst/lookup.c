@@ -23,7 +23,6 @@ typedef struct bench {
     qst_plan     *plan;
     cl_program    program;
     cl_kernel     kernel;
-    size_t        global[2], local[2];
     double       *ns[WAYS]; /* of a call, one number a round */
 } bench;
 
@@ -36,34 +35,14 @@ static bool build_hand(bench *b)
         !device_ok(clBuildProgram(b->program, 1, &b->device.id, "-cl-std=CL1.2", NULL, NULL), "clBuildProgram"))
         return false;
     b->kernel = clCreateKernel(b->program, LOOKUP_ENTRY, &code);
-    b->local[0] = LOOKUP_GROUP_X;
-    b->local[1] = LOOKUP_GROUP_Y;
-    b->global[0] = ((size_t)b->problem.n / LOOKUP_COLUMNS + LOOKUP_GROUP_X - 1) / LOOKUP_GROUP_X * LOOKUP_GROUP_X;
-    b->global[1] = ((size_t)b->problem.m + LOOKUP_GROUP_Y - 1) / LOOKUP_GROUP_Y * LOOKUP_GROUP_Y;
     return device_ok(code, "clCreateKernel");
 }
 
 /* What a program without the library would do for each call. */
 static cl_int call_by_hand(const bench *b)
 {
-    const qst_matmul *p = &b->problem;
-    const cl_ulong    start = 0;
-    const cl_int      number[] = {(cl_int)p->m,     (cl_int)p->n,     (cl_int)p->k,
-                                  (cl_int)p->a.row, (cl_int)p->b.row, (cl_int)p->c.row};
-    const cl_float    scale[] = {(cl_float)p->alpha, (cl_float)p->beta};
-    const cl_mem      mem[] = {b->a.mem, b->b.mem, b->c.mem};
-    cl_int            code = CL_SUCCESS;
-    for (cl_uint i = 0; i < 3; i++) {
-        code |= clSetKernelArg(b->kernel, 2 * i, sizeof(cl_mem), &mem[i]);
-        code |= clSetKernelArg(b->kernel, 2 * i + 1, sizeof start, &start);
-    }
-    for (cl_uint i = 0; i < 6; i++)
-        code |= clSetKernelArg(b->kernel, 6 + i, sizeof(cl_int), &number[i]);
-    for (cl_uint i = 0; i < 2; i++)
-        code |= clSetKernelArg(b->kernel, 12 + i, sizeof(cl_float), &scale[i]);
-    if (code != CL_SUCCESS)
-        return code;
-    return clEnqueueNDRangeKernel(b->device.queue, b->kernel, 2, NULL, b->global, b->local, 0, NULL, NULL);
+    const cl_mem mem[] = {b->a.mem, b->b.mem, b->c.mem};
+    return lookup_by_hand(b->kernel, b->device.queue, &b->problem, mem);
 }
 
 static int32_t call_keyed(const bench *b)
@@ -175,23 +154,6 @@ static bool right(const bench *b)
     return good;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorts. Quartiles by nearest rank. */
-static lookup_spread spread(double *values, int64_t n)
-{
-    lookup_spread s;
-    qsort(values, (size_t)n, sizeof *values, ascending);
-    s.median = (values[(n - 1) / 2] + values[n / 2]) / 2;
-    s.p25 = values[n / 4];
-    s.p75 = values[n - 1 - n / 4];
-    return s;
-}
-
 static bool measure(bench *b, lookup_result *result, int64_t rounds)
 {
     for (int64_t r = -WARMUP; r < rounds; r++) {
@@ -207,9 +169,9 @@ static bool measure(bench *b, lookup_result *result, int64_t rounds)
         b->ns[2][r] = ns[2] - ns[0];
     }
     out_progress(NULL);
-    result->hand = spread(b->ns[0], rounds);
-    result->key = spread(b->ns[1], rounds);
-    result->plan = spread(b->ns[2], rounds);
+    result->hand = bench_spread_of(b->ns[0], rounds);
+    result->key = bench_spread_of(b->ns[1], rounds);
+    result->plan = bench_spread_of(b->ns[2], rounds);
     result->batches = rounds;
     return true;
 }
@@ -231,7 +193,7 @@ static void finish(bench *b)
     device_close(&b->device);
 }
 
-int lookup_measure(lookup_result *result, const args_common *common, const lookup_options *options)
+int lookup_measure(lookup_result *result, const args_common *common, const bench_options *options)
 {
     bench b;
     memset(&b, 0, sizeof b);

@@ -5,27 +5,19 @@
 #ifndef QST_TOOL_LOOKUP_H
 #define QST_TOOL_LOOKUP_H
 
-#include "args.h"
+#include "bench.h"
 
 #define LOOKUP_CALLS       100 /* calls in a batch */
 #define LOOKUP_BATCHES_MAX 100000
 #define LOOKUP_NAME        "matmul.app.lookup/1"
 
-typedef struct lookup_options {
-    int64_t size, batches;
-} lookup_options;
-
-typedef struct lookup_spread {
-    double median, p25, p75; /* ns for a call */
-} lookup_spread;
-
 /* hand: absolute; key, plan: paired differences to it. */
 typedef struct lookup_result {
-    lookup_spread hand, key, plan;
-    int64_t       batches;
+    bench_spread hand, key, plan;
+    int64_t      batches;
 } lookup_result;
 
 /* 0, or the exit code after one line. */
-int lookup_measure(lookup_result *result, const args_common *common, const lookup_options *options);
+int lookup_measure(lookup_result *result, const args_common *common, const bench_options *options);
 
 #endif

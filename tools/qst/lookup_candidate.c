@@ -77,6 +77,29 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
     return out->launch(out, &launch);
 }
 
+cl_int lookup_by_hand(cl_kernel kernel, cl_command_queue queue, const qst_matmul *p, const cl_mem mem[3])
+{
+    const cl_ulong start = 0;
+    const cl_int   number[] = {(cl_int)p->m,     (cl_int)p->n,     (cl_int)p->k,
+                               (cl_int)p->a.row, (cl_int)p->b.row, (cl_int)p->c.row};
+    const cl_float scale[] = {(cl_float)p->alpha, (cl_float)p->beta};
+    const size_t   local[2] = {LOOKUP_GROUP_X, LOOKUP_GROUP_Y};
+    const size_t   global[2] = {((size_t)p->n / LOOKUP_COLUMNS + local[0] - 1) / local[0] * local[0],
+                                ((size_t)p->m + local[1] - 1) / local[1] * local[1]};
+    cl_int         code = CL_SUCCESS;
+    for (cl_uint i = 0; i < 3; i++) {
+        code |= clSetKernelArg(kernel, 2 * i, sizeof(cl_mem), &mem[i]);
+        code |= clSetKernelArg(kernel, 2 * i + 1, sizeof start, &start);
+    }
+    for (cl_uint i = 0; i < 6; i++)
+        code |= clSetKernelArg(kernel, 6 + i, sizeof(cl_int), &number[i]);
+    for (cl_uint i = 0; i < 2; i++)
+        code |= clSetKernelArg(kernel, 12 + i, sizeof(cl_float), &scale[i]);
+    if (code != CL_SUCCESS)
+        return code;
+    return clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, 0, NULL, NULL);
+}
+
 const qst_candidate lookup_candidate = {
     .size = (uint32_t)sizeof(qst_candidate),
     .op = "matmul",

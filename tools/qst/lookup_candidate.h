@@ -16,4 +16,7 @@
 extern const char          lookup_source[];
 extern const qst_candidate lookup_candidate;
 
+/* The same launch without the library: arguments and enqueue. */
+cl_int lookup_by_hand(cl_kernel kernel, cl_command_queue queue, const qst_matmul *problem, const cl_mem mem[3]);
+
 #endif

@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const verb_info *const verbs[] = {
-    &verb_devices, &verb_plugins, &verb_config, &verb_keys, &verb_shapes, &verb_run, &verb_bench, &verb_explain,
+    &verb_devices, &verb_plugins, &verb_config, &verb_doctor,  &verb_keys,  &verb_shapes,
+    &verb_run,     &verb_bench,   &verb_tune,   &verb_explain, &verb_cache,
 };
 #define VERBS (sizeof verbs / sizeof *verbs)
 

@@ -283,6 +283,8 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         status = device_open(&device, common, NULL);
     if (status == 0)
         status = experiment(&device, shapes, argc, given, width, rows, &tuned);
+    if (status == 0 && !rows)
+        printf("cache: %s\n", tuned ? "cold" : "warm");
     if (rows && json_array_size(rows) && (facts = device_facts(&device)))
         out_json(
             out_need(json_pack("{s:o,s:s,s:O}", "device", facts, "cache", tuned ? "cold" : "warm", "shapes", rows)));
@@ -300,7 +302,8 @@ const verb_info verb_shapes = {
         "For each shape in turn, in one process: random matrices on the device; the first call, timed from enqueue\n"
         "to finish, with all launches, compiles and loads of binaries it made; the product checked on the host\n"
         "(every element up to 512, else 64 rows); then 20 calls, each finished: least and median time. `tuned`:\n"
-        "the call measured candidates; `known`: the answer was there. Exit code 1 when a product is wrong.\n"
+        "the call measured candidates; `known`: the answer was there. The last line, `cache`, is `warm` where all\n"
+        "were known, else `cold`. Exit code 1 when a product is wrong.\n"
         "There is no budget unless --budget or the configuration gives one.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,

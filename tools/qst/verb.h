@@ -23,6 +23,6 @@ typedef struct verb_info {
 } verb_info;
 
 extern const verb_info verb_devices, verb_plugins, verb_config, verb_keys, verb_shapes, verb_run, verb_bench,
-    verb_explain;
+    verb_explain, verb_tune, verb_cache, verb_doctor;
 
 #endif

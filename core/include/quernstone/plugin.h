@@ -213,6 +213,7 @@ typedef struct qst_steps {
 
 /* A vendor library's call. Grows. Run on `queue`, which is in order and, for a candidate with
  * QST_CANDIDATE_NO_WAITS, has already been made to wait for what must come first (n_waits is 0 then).
+ * A call that fails must have enqueued nothing.
  *   done    where the candidate may put the event of its last command; it may leave NULL, the host then takes a
  *           marker's. The host owns the event afterwards. */
 typedef struct qst_call {

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench.h: what the measurements of `qst bench` share: options, spreads, processes of their own.
+ */
+#ifndef QST_TOOL_BENCH_H
+#define QST_TOOL_BENCH_H
+
+#include "args.h"
+
+#include <jansson.h>
+
+/* `child` and what follows are how the command calls itself. */
+typedef struct bench_options {
+    int64_t     size, batches, pairs, keys;
+    const char *child, *file;
+    int64_t     at_platform, at_device;
+} bench_options;
+
+typedef struct bench_spread {
+    double median, p25, p75;
+} bench_spread;
+
+/* Sorts. Quartiles by nearest rank. */
+bench_spread bench_spread_of(double *values, int64_t n);
+
+/* Runs this command again as `qst bench …`, words ended by NULL, with no standard input: what it wrote to standard output
+ * (the caller frees), and its whole time from start to end. Its exit code, or −1 after one line. */
+int bench_child(const char *const *words, char **output, double *ms);
+
+/* The settings of `common` with a store of their own in `folder` and one candidate pinned (NULL: none), for --config of a
+ * child; the caller frees. NULL after one line. */
+char *bench_settings(const args_common *common, const char *folder, const char *pin);
+
+/* first.c, filled.c: 0, or the exit code after one line. */
+int first_bench(const args_common *common, const bench_options *options);
+int filled_bench(const args_common *common, const bench_options *options);
+
+#endif

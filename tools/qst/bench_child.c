@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench_child.c: processes of their own to measure in, and medians. */
+#include "bench.h"
+#include "device.h"
+#include "out.h"
+#include "settings.h"
+#include "verb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WORDS_MAX 24
+#define PATH_SIZE 4096
+#define MAP_MB    4096 /* of address space: more than a million answers take */
+
+extern char **environ;
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bench_spread bench_spread_of(double *values, int64_t n)
+{
+    bench_spread s;
+    qsort(values, (size_t)n, sizeof *values, ascending);
+    s.median = (values[(n - 1) / 2] + values[n / 2]) / 2;
+    s.p25 = values[n / 4];
+    s.p75 = values[n - 1 - n / 4];
+    return s;
+}
+
+char *bench_settings(const args_common *common, const char *folder, const char *pin)
+{
+    json_t *settings;
+    char   *text = NULL;
+    if (settings_make(&settings, common) != 0)
+        return NULL;
+    if (settings_put(settings, "store.backend", json_string("lmdb")) &&
+        settings_put(settings, "store.path", json_string(folder)) &&
+        settings_put(settings, "store.map_mb", json_integer(MAP_MB)) &&
+        settings_put(settings, "tune.budget_ms", json_integer(0)) &&
+        (!pin || settings_put(settings, "candidates.pin", out_need(json_pack("[s]", pin)))))
+        text = out_need(json_dumps(settings, JSON_COMPACT));
+    else
+        args_usage("bench", "--config: store, tune or candidates is in the way");
+    json_decref(settings);
+    return text;
+}
+
+/* All that comes out of the pipe, until its writer has ended. */
+static void drain(int from, out_buffer *all)
+{
+    char    piece[4096];
+    ssize_t got;
+    while ((got = read(from, piece, sizeof piece)) > 0 || (got < 0 && errno == EINTR))
+        if (got > 0)
+            out_gather(all, piece, (size_t)got);
+}
+
+static int start(pid_t *pid, int to, char **argv)
+{
+    char                       path[PATH_SIZE];
+    ssize_t                    length = readlink("/proc/self/exe", path, sizeof path - 1);
+    posix_spawn_file_actions_t actions;
+    int                        code;
+    if (length <= 0)
+        return errno;
+    path[length] = '\0';
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
+    code = posix_spawn(pid, path, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return code;
+}
+
+int bench_child(const char *const *words, char **output, double *ms)
+{
+    char      *argv[WORDS_MAX + 3] = {"qst", "bench"};
+    out_buffer all = {NULL, 0, 0};
+    pid_t      pid;
+    int        ends[2], status = 0;
+    for (size_t i = 0; i < WORDS_MAX && words[i]; i++)
+        argv[i + 2] = (char *)words[i];
+    *output = NULL;
+    if (pipe(ends) != 0)
+        return out_fail("bench: no pipe: %s", strerror(errno)), -1;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    uint64_t begin = device_now();
+    int      code = start(&pid, ends[1], argv);
+    close(ends[1]);
+    if (code == 0) {
+        drain(ends[0], &all);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    *ms = (double)(device_now() - begin) / 1e6;
+    close(ends[0]);
+    out_gather(&all, "", 0);
+    *output = all.text;
+    if (code != 0)
+        return out_fail("bench: the command cannot be started again: %s", strerror(code)), -1;
+    if (!WIFEXITED(status))
+        return out_fail("bench: a process of its own ended by signal %d", WTERMSIG(status)), -1;
+    return WEXITSTATUS(status);
+}

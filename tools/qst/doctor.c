@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * doctor.c: `qst doctor`: a line for each thing that is commonly wrong, with what to do about it. Which checks there are
+ * is the table's business. */
+#include "cache.h"
+#include "check.h"
+#include "device.h"
+#include "out.h"
+#include "problem.h"
+#include "verb.h"
+
+#include <errno.h>
+#include <quernstone/cache.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GOOD, WARN, FAIL };
+
+typedef struct doctor {
+    device_handle device;
+    json_t       *rows;
+    json_t       *picked; /* the picked device's facts, or NULL */
+    bool          failed;
+} doctor;
+
+/* `advice` NULL: nothing to do. Takes both texts. */
+static void say(doctor *d, int grade, const char *what, char *text, const char *advice)
+{
+    static const char *const grades[] = {"ok", "warn", "fail"};
+    d->failed = d->failed || grade == FAIL;
+    json_array_append_new(d->rows, out_need(json_pack("{s:s,s:s,s:s,s:s?}", "grade", grades[grade], "check", what,
+                                                      "text", text, "advice", grade == GOOD ? NULL : advice)));
+    free(text);
+}
+
+static bool is_pocl(const doctor *d)
+{
+    return d->picked && strstr(out_member(d->picked, "platform"), "Portable Computing Language");
+}
+
+/* ---- Devices ------------------------------------------------------------------------------------------------------ */
+
+static void devices(doctor *d)
+{
+    json_t *all = out_describe(d->device.context, "devices");
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (out_truth(json_array_get(all, i), "picked"))
+            d->picked = json_incref(json_array_get(all, i));
+    if (!json_array_size(all))
+        say(d, FAIL, "devices", out_text("no OpenCL device"),
+            "install a driver that registers itself in /etc/OpenCL/vendors, and see whether clinfo lists it");
+    else if (!d->picked)
+        say(d, FAIL, "devices", out_text("%zu, none of which is the one asked for", json_array_size(all)),
+            "see qst devices, and device.platform, device.name, device.index in qst config");
+    else
+        say(d, GOOD, "devices",
+            out_text("%zu, used: %s, driver %s", json_array_size(all), out_member(d->picked, "name"),
+                     out_member(d->picked, "driver")),
+            NULL);
+    json_decref(all);
+}
+
+/* A small product by the safe candidate, compared with the host's. */
+static bool multiply(const device_handle *device, char **why)
+{
+    const problem_shape shape = {24, 40, 56, false};
+    qst_matmul          problem;
+    data_matrix         a, b, c;
+    qst_error           err = {0};
+    problem_from_shape(&problem, &shape, QST_F32);
+    data_init(&a, &problem.a, shape.m, shape.k, problem.batch, 0, 0);
+    data_init(&b, &problem.b, shape.k, shape.n, problem.batch, 0, 0);
+    data_init(&c, &problem.c, shape.m, shape.n, problem.batch, 0, 0);
+    data_random(&a, 1);
+    data_random(&b, 2);
+    unsigned char *result = out_resize(NULL, (size_t)c.bytes);
+    check_task     task = {&problem, &a, &b, &c, result, NULL, 0};
+    bool           good = data_upload(&a, device) && data_upload(&b, device) && data_upload(&c, device);
+    if (good &&
+        qst_matmul_enqueue(device->context, device->queue, &problem, a.mem, b.mem, c.mem, 0, NULL, NULL, &err) < 0) {
+        good = false;
+        *why = out_text("%s", err.text);
+    }
+    good = good && data_download(&c, device, result);
+    if (good) {
+        check_result check = check_product(&task);
+        good = check.right;
+        if (!good)
+            *why = check_text(&check);
+    }
+    if (!good && !*why)
+        *why = out_text("buffers or the queue fail");
+    free(result);
+    data_finish(&a);
+    data_finish(&b);
+    data_finish(&c);
+    return good;
+}
+
+static void computes(doctor *d)
+{
+    char  *why = NULL;
+    cl_int code = CL_SUCCESS;
+    if (!d->picked)
+        return;
+    qst_context_pick_device(d->device.context, &d->device.platform, &d->device.id, NULL);
+    d->device.cl = clCreateContext(NULL, 1, &d->device.id, NULL, NULL, &code);
+    if (code == CL_SUCCESS)
+        d->device.queue = clCreateCommandQueue(d->device.cl, d->device.id, 0, &code);
+    if (code != CL_SUCCESS)
+        why = out_text("no context or no queue: OpenCL code %d", (int)code);
+    else if (multiply(&d->device, &why))
+        why = NULL;
+    if (why)
+        say(d, FAIL, "computes", why,
+            "the driver does not compile, or computes wrongly: try another, or another device");
+    else
+        say(d, GOOD, "computes", out_text("a product of 24x40x56 is right"), NULL);
+}
+
+static void affinity(doctor *d)
+{
+    const char *set = getenv("POCL_AFFINITY");
+    if (!is_pocl(d))
+        return;
+    if (set && strcmp(set, "1") == 0)
+        say(d, GOOD, "affinity", out_text("POCL_AFFINITY is 1"), NULL);
+    else
+        say(d, WARN, "affinity",
+            out_text("POCL_AFFINITY is %s: PoCL's threads may share a processor", set ? set : "not set"),
+            "set POCL_AFFINITY=1 in the environment: times vary by a factor of two without it");
+}
+
+/* ---- What drivers keep -------------------------------------------------------------------------------------------- */
+
+/* A folder that is there and may be written, or whose nearest folder upwards may. */
+static bool writable(const char *path)
+{
+    char *copy = out_text("%s", path);
+    bool  good = access(copy, W_OK | X_OK) == 0;
+    while (!good && errno == ENOENT) {
+        char *slash = strrchr(copy, '/');
+        if (!slash)
+            break;
+        slash[slash == copy] = '\0';
+        good = access(copy, W_OK | X_OK) == 0;
+        if (slash == copy)
+            break;
+    }
+    free(copy);
+    return good;
+}
+
+static char *pocl_folder(void)
+{
+    const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (own && own[0])
+        return out_text("%s", own);
+    if (cache && cache[0])
+        return out_text("%s/pocl", cache);
+    return home && home[0] ? out_text("%s/.cache/pocl", home) : NULL;
+}
+
+static void driver_cache(doctor *d)
+{
+    const char *off = getenv("CUDA_CACHE_DISABLE");
+    if (is_pocl(d)) {
+        char *folder = pocl_folder();
+        if (folder && writable(folder))
+            say(d, GOOD, "driver's cache", out_text("%s", folder), NULL);
+        else
+            say(d, FAIL, "driver's cache",
+                out_text("%s: cannot be written, and PoCL offers no device then",
+                         folder ? folder : "no HOME, no POCL_CACHE_DIR"),
+                "set POCL_CACHE_DIR to a folder that can be written");
+        free(folder);
+    } else if (d->picked && strstr(out_member(d->picked, "platform"), "NVIDIA") && off && strcmp(off, "1") == 0) {
+        say(d, WARN, "driver's cache",
+            out_text("CUDA_CACHE_DISABLE is 1: programs are assembled anew in every process"),
+            "unset CUDA_CACHE_DISABLE: loading a stored program takes a hundred times as long without that cache");
+    }
+}
+
+/* ---- The library -------------------------------------------------------------------------------------------------- */
+
+static void plugins(doctor *d)
+{
+    json_t *all = out_describe(d->device.context, "plugins");
+    size_t  refused = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *one = json_array_get(all, i);
+        if (strcmp(out_member(one, "state"), "refused") != 0)
+            continue;
+        refused++;
+        say(d, WARN, "plugins",
+            out_text("%s: %s", out_member(one, "path")[0] ? out_member(one, "path") : out_member(one, "name"),
+                     out_member(one, "why")),
+            "mend it, remove it, or leave it out by plugins.load; files and folders must be writable by their owner alone");
+    }
+    if (!refused)
+        say(d, GOOD, "plugins", out_text("%zu, none refused", json_array_size(all)), NULL);
+    json_decref(all);
+}
+
+static void configuration(doctor *d)
+{
+    json_t *all = out_describe(d->device.context, "config");
+    size_t  ignored = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *row = json_array_get(all, i);
+        if (json_is_string(json_object_get(row, "path")))
+            continue;
+        ignored++;
+        say(d, WARN, "configuration", out_text("%s: not read: %s", out_member(row, "origin"), out_member(row, "help")),
+            "see docs/config.md for what a file may set");
+    }
+    if (!ignored)
+        say(d, GOOD, "configuration", out_text("%zu settings, nothing passed over", json_array_size(all)), NULL);
+    json_decref(all);
+}
+
+static void store(doctor *d)
+{
+    json_t         *stat = cache_ask(d->device.context, "store", qst_cache_stat);
+    qst_cache_check check = {.size = sizeof check};
+    const char     *place = out_member(stat, "place");
+    if (!stat)
+        say(d, FAIL, "store", out_text("cannot tell where it stands"), "see the line above");
+    else if (out_member(stat, "degraded")[0])
+        say(d, WARN, "store", out_text("%s", out_member(stat, "degraded")),
+            "answers of this process are lost at its end; see store.place and store.path in qst config");
+    else if (!out_truth(stat, "lasts"))
+        say(d, WARN, "store", out_text("in memory: answers are lost when the process ends"),
+            "set store.backend to lmdb");
+    else if (out_truth(stat, "readonly"))
+        say(d, WARN, "store", out_text("%s: only read", place), "what is learnt is lost when the process ends");
+    else
+        say(d, GOOD, "store",
+            out_text("%s: %.0f verdicts, %.0f programs", place[0] ? place : "memory",
+                     out_number(json_object_get(stat, "entries"), "verdicts"),
+                     out_number(json_object_get(stat, "entries"), "programs")),
+            NULL);
+    json_decref(stat);
+    if (qst_cache_verify(d->device.context, 0, &check, NULL, NULL, NULL) < 0)
+        say(d, FAIL, "records", out_text("the store cannot be read"), "remove its folder");
+    else if (check.damaged)
+        say(d, WARN, "records",
+            out_text("%.0f of %.0f are damaged", (double)check.damaged,
+                     (double)(check.damaged + check.current + check.stale + check.kept)),
+            "qst cache verify --remove");
+    else
+        say(d, GOOD, "records", out_text("%.0f, none damaged", (double)(check.current + check.stale + check.kept)),
+            NULL);
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------------------------- */
+
+static void (*const checks[])(doctor *d) = {configuration, devices, driver_cache, affinity, plugins, store, computes};
+
+static void print(const json_t *rows)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char   *advice = out_member(row, "advice");
+        printf("%-5s %-15s %s\n", out_member(row, "grade"), out_member(row, "check"), out_member(row, "text"));
+        if (advice[0])
+            printf("      %-15s -> %s\n", "", advice);
+    }
+}
+
+static int run(const args_common *common, const void *options, int argc, char **argv)
+{
+    doctor d;
+    /* What the configuration says about tuning does not matter here: nothing is to be measured. */
+    static const char *const still = "tune.mode=fallback";
+    args_common              quiet = *common;
+    (void)options;
+    if (argc)
+        return args_usage("doctor", "%s: takes no arguments", argv[0]);
+    memset(&d, 0, sizeof d);
+    d.rows = out_need(json_array());
+    quiet.set.n = 0;
+    quiet.set.data = out_resize(NULL, (common->set.n + 1) * sizeof *quiet.set.data);
+    for (size_t i = 0; i < common->set.n; i++)
+        quiet.set.data[quiet.set.n++] = common->set.data[i];
+    quiet.set.data[quiet.set.n++] = still;
+    int status = device_context(&d.device, &quiet, 0);
+    free(quiet.set.data);
+    if (status == 0)
+        for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+            checks[i](&d);
+    if (status == 0 && common->json)
+        out_json(json_incref(d.rows));
+    else if (status == 0)
+        print(d.rows);
+    json_decref(d.rows);
+    json_decref(d.picked);
+    device_close(&d.device);
+    return status == 0 && d.failed ? EXIT_FAILED : status;
+}
+
+const verb_info verb_doctor = {
+    .name = "doctor",
+    .arguments = "",
+    .summary = "a health check: driver, plugins, store, environment",
+    .help = "A line for each check, `ok`, `warn` or `fail`, with what to do about it: configuration that was passed\n"
+            "over, devices, what the driver keeps, PoCL's affinity, refused plugins, where the store stands, its\n"
+            "records, and a small product that is compared with the host's. Exit code 1 when one fails.\n",
+    .run = run,
+};

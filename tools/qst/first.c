@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * first.c: `qst bench first`: a process that starts, makes one call whose answer is stored, and ends, against one that
+ * does the same by hand: loads the same binary and launches it. Both bring the same matrices up. */
+#include "bench.h"
+#include "cache.h"
+#include "data.h"
+#include "file.h"
+#include "lookup.h"
+#include "lookup_candidate.h"
+#include "out.h"
+#include "problem.h"
+#include "verb.h"
+
+#include <inttypes.h>
+#include <quernstone/cache.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- What both children do ---------------------------------------------------------------------------------------- */
+
+typedef struct job {
+    device_handle device;
+    qst_matmul    problem;
+    data_matrix   a, b, c;
+} job;
+
+static bool open_queue(job *j)
+{
+    cl_context_properties of[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)j->device.platform, 0};
+    cl_int                code;
+    j->device.cl = clCreateContext(of, 1, &j->device.id, NULL, NULL, &code);
+    if (!device_ok(code, "clCreateContext"))
+        return false;
+    j->device.queue = clCreateCommandQueue(j->device.cl, j->device.id, 0, &code);
+    return device_ok(code, "clCreateCommandQueue");
+}
+
+static bool bring_up(job *j, int64_t size)
+{
+    const problem_shape shape = {size, size, size, false};
+    problem_from_shape(&j->problem, &shape, QST_F32);
+    data_init(&j->a, &j->problem.a, size, size, j->problem.batch, 0, 0);
+    data_init(&j->b, &j->problem.b, size, size, j->problem.batch, 0, 0);
+    data_init(&j->c, &j->problem.c, size, size, j->problem.batch, 0, 0);
+    data_random(&j->a, 1);
+    data_random(&j->b, 2);
+    return data_upload(&j->a, &j->device) && data_upload(&j->b, &j->device) && data_upload(&j->c, &j->device);
+}
+
+static void finish(job *j)
+{
+    if (j->device.queue)
+        clFinish(j->device.queue);
+    data_finish(&j->a);
+    data_finish(&j->b);
+    data_finish(&j->c);
+    device_close(&j->device);
+}
+
+/* ---- The child with the library ----------------------------------------------------------------------------------- */
+
+static bool call(job *j)
+{
+    qst_error  err = {0};
+    qst_set   *set;
+    qst_status status = qst_set_find(&set, j->device.context, "matmul", &err);
+    if (status >= 0)
+        status = qst_set_add_candidate(set, &lookup_candidate, &err);
+    if (status >= 0)
+        status = qst_matmul_enqueue(j->device.context, j->device.queue, &j->problem, j->a.mem, j->b.mem, j->c.mem, 0,
+                                    NULL, NULL, &err);
+    if (status < 0)
+        return out_error("bench first", status, &err), false;
+    return device_ok(clFinish(j->device.queue), "clFinish");
+}
+
+static void report(const job *j)
+{
+    qst_counters c = {.size = sizeof c};
+    qst_context_counters(j->device.context, &c);
+    out_json(out_need(json_pack("{s:I,s:I,s:I,s:I,s:I}", "tuned", (json_int_t)c.tuned, "compiles",
+                                (json_int_t)c.compiles, "binary_loads", (json_int_t)c.binary_loads, "candidate",
+                                (json_int_t)c.candidate, "launches", (json_int_t)c.launches)));
+}
+
+static int child_with(const args_common *common, const bench_options *o)
+{
+    job       j;
+    qst_error err = {0};
+    memset(&j, 0, sizeof j);
+    int status = device_context(&j.device, common, 0);
+    if (status == 0 && qst_context_pick_device(j.device.context, &j.device.platform, &j.device.id, &err) < 0)
+        status = out_error("device", err.status, &err);
+    if (status == 0 && (!open_queue(&j) || !bring_up(&j, o->size) || !call(&j)))
+        status = EXIT_FAILED;
+    if (status == 0)
+        report(&j);
+    finish(&j);
+    return status;
+}
+
+/* ---- The child by hand -------------------------------------------------------------------------------------------- */
+
+static bool find_device(job *j, const bench_options *o)
+{
+    cl_platform_id platforms[32];
+    cl_device_id   devices[64];
+    cl_uint        n = 0;
+    if (!device_ok(clGetPlatformIDs(32, platforms, &n), "clGetPlatformIDs") || o->at_platform >= n)
+        return false;
+    j->device.platform = platforms[o->at_platform];
+    if (!device_ok(clGetDeviceIDs(j->device.platform, CL_DEVICE_TYPE_ALL, 64, devices, &n), "clGetDeviceIDs") ||
+        o->at_device >= n)
+        return false;
+    j->device.id = devices[o->at_device];
+    return true;
+}
+
+static bool launch(job *j, const char *path)
+{
+    const cl_mem mem[] = {j->a.mem, j->b.mem, j->c.mem};
+    size_t       length;
+    char        *bytes = file_read(path, &length);
+    cl_int       code, loaded;
+    if (!bytes)
+        return false;
+    const unsigned char *binary = (const unsigned char *)bytes;
+    cl_program program = clCreateProgramWithBinary(j->device.cl, 1, &j->device.id, &length, &binary, &loaded, &code);
+    bool       good = device_ok(code, "clCreateProgramWithBinary") &&
+                device_ok(clBuildProgram(program, 1, &j->device.id, NULL, NULL, NULL), "clBuildProgram");
+    cl_kernel kernel = good ? clCreateKernel(program, LOOKUP_ENTRY, &code) : NULL;
+    good = good && device_ok(code, "clCreateKernel") &&
+           device_ok(lookup_by_hand(kernel, j->device.queue, &j->problem, mem), "clEnqueueNDRangeKernel") &&
+           device_ok(clFinish(j->device.queue), "clFinish");
+    if (kernel)
+        clReleaseKernel(kernel);
+    if (program)
+        clReleaseProgram(program);
+    free(bytes);
+    return good;
+}
+
+static int child_by_hand(const bench_options *o)
+{
+    job j;
+    memset(&j, 0, sizeof j);
+    bool good = find_device(&j, o) && open_queue(&j) && bring_up(&j, o->size) && launch(&j, o->file);
+    finish(&j);
+    return good ? 0 : EXIT_FAILED;
+}
+
+/* ---- The parent --------------------------------------------------------------------------------------------------- */
+
+typedef struct first {
+    const bench_options *options;
+    char                *folder, *settings, *binary, *cache; /* cache: the driver's, a new one each time */
+    char                 size[24], platform[24], device[24];
+    json_t              *report; /* of the last child with the library */
+} first;
+
+/* The driver's own cache is empty at each start, as on a machine that has only our store. */
+static bool fresh_cache(first *f, int64_t i)
+{
+    file_folder_remove(f->cache);
+    free(f->cache);
+    f->cache = out_text("%s/driver-%" PRId64, f->folder, i);
+    if (mkdir(f->cache, 0700) != 0)
+        return out_fail("%s: cannot be made", f->cache), false;
+    return setenv("POCL_CACHE_DIR", f->cache, 1) == 0;
+}
+
+/* One child, by hand or not; its whole time in ms, negative after one line. */
+static double play(first *f, bool by_hand, int64_t i)
+{
+    const char *with[] = {"first", "--child", "with", "--size", f->size, "--config", f->settings, NULL};
+    const char *hand[] = {"first",   "--child",       "hand",      "--size",      f->size,   "--file",
+                          f->binary, "--at-platform", f->platform, "--at-device", f->device, NULL};
+    char       *output;
+    double      ms;
+    if (!fresh_cache(f, i))
+        return -1;
+    int code = bench_child(by_hand ? hand : with, &output, &ms);
+    if (code == 0 && !by_hand) {
+        out_buffer text = {output, strlen(output), 0};
+        json_decref(f->report);
+        f->report = out_parse("bench first", &text);
+        code = f->report ? 0 : EXIT_FAILED;
+    }
+    free(output);
+    return code == 0 ? ms : -1;
+}
+
+/* Where the hand-written child finds the device. */
+static bool place_device(first *f, const device_handle *device)
+{
+    cl_platform_id platforms[32];
+    cl_device_id   devices[64];
+    cl_uint        n = 0, p = 0, d = 0, count = 0;
+    if (!device_ok(clGetPlatformIDs(32, platforms, &n), "clGetPlatformIDs"))
+        return false;
+    while (p < n && platforms[p] != device->platform)
+        p++;
+    if (!device_ok(clGetDeviceIDs(device->platform, CL_DEVICE_TYPE_ALL, 64, devices, &count), "clGetDeviceIDs"))
+        return false;
+    while (d < count && devices[d] != device->id)
+        d++;
+    snprintf(f->platform, sizeof f->platform, "%u", p);
+    snprintf(f->device, sizeof f->device, "%u", d);
+    return true;
+}
+
+static bool holds(const out_buffer *bytes, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= bytes->length; i++)
+        if (memcmp(bytes->text + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* The winner's binary, out of the store into a file: the program that has the kernel's name in it. */
+static bool take_binary(first *f, qst_context *context)
+{
+    json_t *all = cache_ask(context, "bench first", qst_cache_list);
+    bool    found = false;
+    for (size_t i = 0; i < json_array_size(all) && !found; i++) {
+        out_buffer  bytes = {NULL, 0, 0};
+        const char *id = out_member(json_array_get(all, i), "id");
+        if (strcmp(out_member(json_array_get(all, i), "table"), "programs") == 0 &&
+            qst_cache_extract(context, id, out_gather, &bytes, NULL) >= 0 && holds(&bytes, LOOKUP_ENTRY))
+            found = file_write(f->binary, bytes.text, bytes.length) == 0;
+        free(bytes.text);
+    }
+    json_decref(all);
+    if (!found)
+        out_fail("bench first: the store has no binary of the winner; is store.backend lmdb, and programs.cache on?");
+    return found;
+}
+
+/* Tunes in a process of its own, then has a look at what that left. */
+static bool prepare(first *f, const args_common *common)
+{
+    args_common   own = *common;
+    device_handle device;
+    bool          good = play(f, false, -2) >= 0;
+    own.config = f->settings; /* all the rest is in it */
+    own.set.n = own.pin.n = own.deny.n = 0;
+    own.device = own.platform = NULL;
+    own.level = 0;
+    own.budget = -1;
+    if (!good || device_context(&device, &own, QST_NO_PLUGINS) != 0)
+        return false;
+    good = qst_context_pick_device(device.context, &device.platform, &device.id, NULL) >= 0 &&
+           place_device(f, &device) && take_binary(f, device.context);
+    device_close(&device);
+    return good;
+}
+
+static bool measure(first *f, double *with, double *hand, double *ratio)
+{
+    for (int64_t i = -1; i < f->options->pairs; i++) { /* the first pair is not counted */
+        double ms[2];
+        out_progress("pair %" PRId64 " of %" PRId64, i + 1, f->options->pairs);
+        for (int k = 0; k < 2; k++) {
+            bool by_hand = (k + i) % 2 != 0;
+            if ((ms[by_hand] = play(f, by_hand, 2 * i + k)) < 0)
+                return false;
+        }
+        if (i < 0)
+            continue;
+        with[i] = ms[0];
+        hand[i] = ms[1];
+        ratio[i] = ms[0] / ms[1];
+    }
+    out_progress(NULL);
+    return true;
+}
+
+static void print(const first *f, const bench_spread *with, const bench_spread *hand, const bench_spread *ratio)
+{
+    printf("with the library  median %9.2f ms  quartiles %9.2f %9.2f\n", with->median, with->p25, with->p75);
+    printf("by hand           median %9.2f ms  quartiles %9.2f %9.2f\n", hand->median, hand->p25, hand->p75);
+    printf("ratio of a pair   median %9.4f     quartiles %9.4f %9.4f\n", ratio->median, ratio->p25, ratio->p75);
+    printf(
+        "with the library: %.0f tuned, %.0f compiles, %.0f binaries loaded, %.0f executions of candidates, %.0f launches\n",
+        out_number(f->report, "tuned"), out_number(f->report, "compiles"), out_number(f->report, "binary_loads"),
+        out_number(f->report, "candidate"), out_number(f->report, "launches"));
+}
+
+static int compare(first *f, bool json)
+{
+    size_t  n = (size_t)f->options->pairs;
+    double *with = out_resize(NULL, 3 * n * sizeof *with), *hand = with + n, *ratio = hand + n;
+    int     status = measure(f, with, hand, ratio) ? 0 : EXIT_FAILED;
+    if (status == 0) {
+        bench_spread w = bench_spread_of(with, (int64_t)n), h = bench_spread_of(hand, (int64_t)n),
+                     r = bench_spread_of(ratio, (int64_t)n);
+        if (json)
+            out_json(out_need(json_pack("{s:I,s:I,s:f,s:f,s:f,s:[f,f],s:O}", "size", (json_int_t)f->options->size,
+                                        "pairs", (json_int_t)n, "first_ms", w.median, "hand_ms", h.median, "ratio",
+                                        r.median, "ratio_quartiles", r.p25, r.p75, "first", f->report)));
+        else
+            print(f, &w, &h, &r);
+        if (out_number(f->report, "tuned") > 0 || out_number(f->report, "compiles") > 0)
+            status = out_fail("bench first: a call with a stored answer tuned or compiled; the times say nothing");
+    }
+    free(with);
+    return status;
+}
+
+int first_bench(const args_common *common, const bench_options *o)
+{
+    first f;
+    int   status = EXIT_FAILED;
+    if (o->child && strcmp(o->child, "hand") == 0)
+        return child_by_hand(o);
+    if (o->child)
+        return child_with(common, o);
+    memset(&f, 0, sizeof f);
+    f.options = o;
+    snprintf(f.size, sizeof f.size, "%" PRId64, o->size);
+    f.folder = file_folder();
+    if (f.folder) {
+        f.binary = out_text("%s/binary", f.folder);
+        f.settings = bench_settings(common, f.folder, LOOKUP_NAME);
+    }
+    if (f.settings && prepare(&f, common))
+        status = compare(&f, common->json);
+    else if (f.folder && !f.settings)
+        status = EXIT_USAGE;
+    file_folder_remove(f.folder);
+    json_decref(f.report);
+    free(f.cache);
+    free(f.binary);
+    free(f.settings);
+    free(f.folder);
+    return status;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tune.c: `qst tune`: tunes a list of problems ahead of time. What is known is passed over, so that a run that was
+ * interrupted goes on where it was. */
+#include "device.h"
+#include "file.h"
+#include "out.h"
+#include "subject.h"
+#include "verb.h"
+#include "verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct options {
+    const char *problems;
+    args_list   sizes;
+    uint32_t    type;
+} options;
+
+static const options     defaults = {NULL, {NULL, 0}, QST_F32};
+static const args_option table[] = {
+    {"problems", ARGS_TEXT, offsetof(options, problems), "FILE", "a problem a line, # begins a comment; - for stdin", 0,
+     0, NULL, 0},
+    {"sizes", ARGS_LIST, offsetof(options, sizes), "LIST", "N or MxNxK[T], joined by commas; more may follow", 0, 0,
+     NULL, 0},
+    {"dtype", ARGS_WORD, offsetof(options, type), "TYPE", "element type where a problem is a size", 0, 0, args_types,
+     0},
+    {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
+};
+
+/* A problem as text, and where it stands, for messages. Both owned. */
+typedef struct wish {
+    char *text, *where;
+} wish;
+
+typedef struct wishes {
+    wish  *data;
+    size_t n;
+} wishes;
+
+static void add(wishes *all, const char *text, size_t length, char *where)
+{
+    all->data = out_resize(all->data, (all->n + 1) * sizeof *all->data);
+    all->data[all->n].text = out_text("%.*s", (int)length, text);
+    all->data[all->n++].where = where;
+}
+
+static void drop(wishes *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        free(all->data[i].text);
+        free(all->data[i].where);
+    }
+    free(all->data);
+}
+
+/* "512,64x32x128T": each between commas. */
+static void add_sizes(wishes *all, const char *list)
+{
+    for (;;) {
+        size_t length = strcspn(list, ",");
+        add(all, list, length, out_text("tune"));
+        if (!list[length])
+            return;
+        list += length + 1;
+    }
+}
+
+static int add_file(wishes *all, const char *path)
+{
+    size_t length, number = 1;
+    char  *text = file_read(path, &length);
+    if (!text)
+        return EXIT_FAILED;
+    for (const char *at = text; *at; number++) {
+        size_t      whole = strcspn(at, "\n"), n = strcspn(at, "#\n");
+        const char *next = at + whole + (at[whole] == '\n');
+        while (n && strchr(" \t\r", *at))
+            at++, n--;
+        while (n && strchr(" \t\r", at[n - 1]))
+            n--;
+        if (n)
+            add(all, at, n, out_text("tune: %s:%zu", path, number));
+        at = next;
+    }
+    free(text);
+    return 0;
+}
+
+static int collect(wishes *all, const options *o, int argc, char **argv)
+{
+    int status = o->problems ? add_file(all, o->problems) : 0;
+    for (size_t i = 0; i < o->sizes.n; i++)
+        add_sizes(all, o->sizes.data[i]);
+    for (int i = 0; i < argc; i++)
+        add_sizes(all, argv[i]);
+    for (size_t i = 0; i < all->n && status == 0; i++)
+        if (!subject_looks(all->data[i].text))
+            status = args_usage(all->data[i].where, "%s: neither N nor MxNxK, nor an operation's name and its problem",
+                                all->data[i].text);
+    if (status == 0 && !all->n)
+        status = args_usage("tune", "no problem; see qst tune --help");
+    return status;
+}
+
+static uint64_t tunings(const device_handle *device)
+{
+    qst_counters counters = {.size = sizeof counters};
+    qst_context_counters(device->context, &counters);
+    return counters.tuned;
+}
+
+static double winner_ms(const json_t *verdict)
+{
+    const json_t *findings = json_object_get(verdict, "findings");
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *f = json_array_get(findings, i);
+        if (strcmp(out_member(f, "name"), out_member(verdict, "winner")) == 0)
+            return out_number(f, "median_ms");
+    }
+    return 0;
+}
+
+/* One problem, as a JSON row: "state" is tuned, known, partial (the budget ended it) or failed. */
+static json_t *tune(const device_handle *device, const subject *s)
+{
+    qst_error   err = {0};
+    char       *runs, *text = problem_text(s->set, s->problem);
+    uint64_t    before = tunings(device), start = device_now();
+    qst_status  planned = subject_plan(s, device, &runs, &err);
+    double      took = (double)(device_now() - start) / 1e6;
+    json_t     *verdict = NULL;
+    problem_key key;
+    const char *state = planned < 0 ? "failed" : tunings(device) > before ? "tuned" : "known";
+    if (planned < 0)
+        out_error(s->word, planned, &err);
+    else if (problem_key_of(s->set, s->problem, &key, NULL) && !verdict_find(&verdict, device->context, &key))
+        state = "failed";
+    else if (verdict && out_truth(verdict, "partial"))
+        state = "partial";
+    /* What it learnt is kept before the next one begins: whoever ends this process loses that one only. */
+    if (strcmp(state, "known") != 0)
+        qst_context_settle(device->context);
+    json_t *row =
+        out_need(json_pack("{s:s,s:s,s:s,s:s,s:f,s:f}", "state", state, "op", qst_set_op(s->set)->name, "problem", text,
+                           "winner", runs, "median_ms", winner_ms(verdict), "took_ms", took));
+    json_decref(verdict);
+    free(text);
+    free(runs);
+    return row;
+}
+
+static void print(const json_t *row)
+{
+    double ms = out_number(row, "median_ms");
+    printf("%-7s %12s  %s  %s %s\n", out_member(row, "state"), ms > 0 ? out_ms(ms).text : "-",
+           out_member(row, "winner")[0] ? out_member(row, "winner") : "none", out_member(row, "op"),
+           out_member(row, "problem"));
+    fflush(stdout);
+}
+
+static int tune_all(const device_handle *device, const subject *subjects, size_t n, bool json)
+{
+    json_t *rows = out_need(json_array());
+    int     status = 0;
+    for (size_t i = 0; i < n; i++) {
+        out_progress("%zu of %zu: %s", i + 1, n, subjects[i].word);
+        json_t *row = tune(device, &subjects[i]);
+        out_progress(NULL);
+        if (strcmp(out_member(row, "state"), "failed") == 0)
+            status = EXIT_FAILED;
+        if (!json)
+            print(row);
+        json_array_append_new(rows, row);
+    }
+    if (json)
+        out_json(json_incref(rows));
+    json_decref(rows);
+    return status;
+}
+
+static int run(const args_common *common, const void *given, int argc, char **argv)
+{
+    const options *o = given;
+    wishes         all = {NULL, 0};
+    device_handle  device;
+    subject       *subjects = NULL;
+    int            status = collect(&all, o, argc, argv);
+    memset(&device, 0, sizeof device);
+    if (status == 0)
+        status = device_open(&device, common, NULL);
+    /* All lines are read before the first is tuned. */
+    if (status == 0) {
+        subjects = out_resize(NULL, all.n * sizeof *subjects);
+        memset(subjects, 0, all.n * sizeof *subjects);
+    }
+    for (size_t i = 0; i < all.n && status == 0; i++)
+        status = subject_open(&subjects[i], device.context, all.data[i].text, o->type, all.data[i].where);
+    if (status == 0)
+        status = tune_all(&device, subjects, all.n, common->json);
+    for (size_t i = 0; subjects && i < all.n; i++)
+        subject_close(&subjects[i]);
+    free(subjects);
+    free(o->sizes.data);
+    device_close(&device);
+    drop(&all);
+    return status;
+}
+
+const verb_info verb_tune = {
+    .name = "tune",
+    .arguments = "--problems FILE | --sizes LIST...",
+    .summary = "tune ahead of time what a program will ask for",
+    .help =
+        "A line for each problem: `tuned`, `known` (the answer was there), `partial` (the budget ended it: run it\n"
+        "again to go on) or `failed`; the winner's median time; winner; problem. Every finding is in the store as\n"
+        "soon as it is known: a run that was interrupted goes on where it was. A line of FILE is a size or a shape\n"
+        "(512, 64x32x128T), or text as logs print it (matmul m=240 n=240 k=240). There is no budget unless\n"
+        "--budget or the configuration gives one. Exit code 1 when a problem failed.\n",
+    .groups = ARGS_LEVEL | ARGS_TUNE,
+    .options = table,
+    .defaults = &defaults,
+    .options_size = sizeof(options),
+    .run = run,
+};
