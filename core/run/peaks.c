@@ -333,5 +333,5 @@ qst_status qst__peaks_tune(const qst__task *given, const qst__route *route, qst_
         learn(site, &ceiling, t, verdict->findings[verdict->order[0]].name);
     if (!(verdict->flags & QST__VERDICT_ROOF) || (!beaten && (!left_out(verdict) || stands(site, &task, &ceiling, t))))
         return QST_OK;
-    return go_on(site->ctx, &task, before, verdict, err);
+    return go_on(&task, before, verdict, err);
 }
