@@ -41,6 +41,9 @@ void qst__plugins_finish(qst__plugins *plugins);
  * present. E_ABI or E_PLUGIN with the numbers. abi.c. */
 qst_status qst__plugin_read(const qst_plugin *given, qst_plugin *copy, qst_error *err);
 
+/* SHA-256 of the plugin's file; zeros for one that is linked in, or cannot be read. */
+void qst__plugin_digest(const qst__plugin *plugin, uint8_t digest[32]);
+
 /* A descriptor linked in. E_ABI, E_PLUGIN (also for a name that is there), E_NOMEM. */
 qst_status qst__plugins_add_builtin(qst__plugins *plugins, const qst_plugin *given, qst_error *err);
 

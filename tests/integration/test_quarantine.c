@@ -4,6 +4,8 @@
  * others, which are stored by then, and dies too; the third leaves it alone and says why. The test runs itself as those
  * processes: `test_quarantine PLACE`.
  */
+#define _GNU_SOURCE /* realpath, mkdtemp */
+
 #include "support/matmul_case.h"
 
 #include <setjmp.h>
