@@ -148,7 +148,7 @@ const qst__key_row qst__schema[] = {
     {"store.environment", QST__TYPE_NAME, NO_PROJECT, AT(environment), "default", 0, 0, NULL, "QST_ENVIRONMENT",
      "name of the environment; environments do not see each other's answers"},
     {"store.map_mb", QST__TYPE_LONG, NO_PROJECT, AT(map_mb), "1024", 1, TIB_MB, NULL, NULL,
-     "the most MiB that the store's file may grow to; address space is taken for all of it"},
+     "the most MiB that the store's file may grow to"},
     {"store.readonly", QST__TYPE_BOOL, NO_PROJECT, AT(readonly), "false", 0, 0, NULL, NULL,
      "read the store and never write to it; what is found out lasts as long as the context"},
 

@@ -129,10 +129,14 @@ static void weigh(qst__entry *entry, qst__verdict *v)
 {
     const qst__shelf *shelf = entry->shelf;
     const qst__set   *set = &shelf->set->model;
+    const char       *driver = shelf->site->facts.device.driver;
+    int32_t           recheck = shelf->site->ctx->settings->recheck;
     uint32_t          i;
 
+    /* An unknown driver is never the same one. */
     if (v->judge_revision != (set->op.judge ? set->op.judge->revision : 0) || v->ruler_revision != QST__RULER_RULES ||
-        !v->driver || !*v->driver || strcmp(v->driver, shelf->site->facts.device.driver))
+        recheck == QST__RECHECK_ALWAYS ||
+        (recheck == QST__RECHECK_DRIVER && (!v->driver || !*v->driver || strcmp(v->driver, driver))))
         v->flags |= QST__VERDICT_PRIOR;
     weigh_refusals(entry, v);
     for (i = 0; i < v->n; i++) {

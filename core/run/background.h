@@ -17,8 +17,8 @@ void qst__background_settle(qst_context *ctx);
 /* Ends the worker. */
 void qst__background_end(qst_context *ctx);
 
-/* tuning.c: takes the key's claims and tunes it, in the calling thread. E_BUSY: another is at it; QST_NOTHING: it is
+/* tuning.c: takes the key's claims, waiting for them or not, and tunes it in the calling thread. E_BUSY: another is at it; QST_NOTHING: it is
  * READY. */
-qst_status qst__tune_route(qst__route *route, qst_error *err);
+qst_status qst__tune_route(qst__route *route, bool wait, qst_error *err);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct qst__bench {
     bool        has_second;
     bool        opened; /* at least once */
     qst__trial  main, second, real;
-    qst__way   *fallback, *fallback_second; /* for operations without a judge; the second made at first use */
+    qst__way   *fallback, *fallback_second; /* for operations without a judge */
     cl_mem      evictor;                    /* tune.cache cold: written before each sample, larger than the caches */
     size_t      evictor_bytes;
     qst__tried *tried; /* per candidate */

@@ -167,12 +167,30 @@ void qst__binaries_attach(qst__site *site)
     site->programs.binaries.save = save;
 }
 
+/* Platforms where a binary is taken at a quiet moment only: PoCL 3.1 compiles one to three seconds to give one, and aborts
+ * the process when another thread makes or ends kernels meanwhile. */
+static bool wants_quiet(const qst__site *site)
+{
+    static const char *const platforms[] = {"Portable Computing Language"};
+    size_t                   i;
+
+    for (i = 0; i < sizeof platforms / sizeof *platforms; i++)
+        if (strstr(site->facts.device.platform, platforms[i]))
+            return true;
+    return false;
+}
+
 void qst__binaries_note(qst__site *site, const qst__way *winner)
 {
     uint32_t i, j;
 
     if (!(site->ctx->store.flags & QST_STORE_LASTS))
         return;
+    if (!wants_quiet(site)) {
+        for (i = 0; i < winner->n_programs; i++)
+            qst__programs_keep(&site->programs, winner->programs[i]);
+        return;
+    }
     qst__lock_take(&site->lock);
     for (i = 0; i < winner->n_programs; i++) {
         for (j = 0; j < site->winners.count && site->winners.data[j] != winner->programs[i]; j++)

@@ -24,12 +24,11 @@ typedef struct qst__binary {
 qst_status qst__binary_open(qst__binary *binary, const void *key, uint64_t key_bytes, const void *value,
                             uint64_t value_bytes);
 
-/* After a tuning: the winner's programs are to be kept. They have run here with the sizes they will be used with. */
+/* After a tuning: keeps the winner's programs, which have run here with the sizes they will be used with; on platforms
+ * that want a quiet moment for it (binaries.c lists them) notes them for flush. */
 void qst__binaries_note(qst__site *site, const qst__way *winner);
 
-/* Keeps what was noted, and holds to programs.max_mb. Only when nothing else of the context runs: taking a binary makes some drivers compile (PoCL 3.1:
- * one to three seconds a program), and PoCL 3.1 aborts the process when another thread ends or makes kernels
- * meanwhile. */
+/* Keeps what was noted. Only when nothing else of the process uses OpenCL. */
 void qst__binaries_flush(qst__site *site);
 
 #endif

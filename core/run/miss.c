@@ -116,7 +116,7 @@ static qst_status safe_way(qst__route *route, qst__way **way, qst_error *err)
 }
 
 /* Tunes or has it tuned, as the policy says. True: what the route gets now may stay. */
-static bool learn(qst__route *route)
+static bool learn(qst__route *route, bool nested)
 {
     qst_context *ctx = route->shelf->site->ctx;
     qst__entry  *entry = route->entry;
@@ -126,7 +126,7 @@ static bool learn(qst__route *route)
     switch (ctx->settings->mode) {
     case QST__MODE_TUNE:
         memset(&why, 0, sizeof why);
-        status = qst__tune_route(route, &why);
+        status = qst__tune_route(route, ctx->settings->wait && !nested, &why);
         if (why.status != QST_OK)
             QST__LOG(&ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, why.text);
         /* Another thread is at it, or the budget ended it: the next call looks again. */
@@ -141,9 +141,9 @@ static bool learn(qst__route *route)
     }
 }
 
-qst_status qst__resolve(qst__route *route, qst__way **way, bool *keep, qst_error *err)
+qst_status qst__resolve(qst__route *route, qst__way **way, bool nested, bool *keep, qst_error *err)
 {
-    *keep = learn(route);
+    *keep = learn(route, nested);
     return qst__resolve_known(route, way, err);
 }
 

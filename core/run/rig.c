@@ -92,38 +92,6 @@ static uint64_t builds_of(const qst_context *ctx)
     return atomic_load(&ctx->cl_counters.build_ns) + atomic_load(&ctx->late_build_ns);
 }
 
-static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
-{
-    qst__bench     *r = self;
-    const qst__set *set = &r->shelf->set->model;
-    uint64_t        start = qst__now(&r->site->ctx->clock), built = builds_of(r->site->ctx), took;
-    cl_int          code;
-    qst_status      status;
-
-    qst__lock_take(&r->site->lease);
-    status = make_queue(r, err);
-    if (status == QST_OK)
-        status = qst__bench_ruler(r, err);
-    if (status == QST_OK)
-        status = open_trials(r, err);
-    if (status == QST_OK && !r->shelf->set->model.op.judge && set->fallback != UINT32_MAX)
-        status = qst__way_create(&r->fallback, r->shelf, set->fallback, &r->main.key, r->main.problem, err);
-    if (status == QST_OK) {
-        code = clFinish(r->site->bench);
-        if (code != CL_SUCCESS)
-            status = qst__fail_cl(err, code, "rig", "clFinish after making inputs");
-    }
-    if (status == QST_OK && r->site->ctx->settings->verify)
-        status = warm_judge(r, err);
-    qst__lock_give(&r->site->lease);
-    took = qst__now(&r->site->ctx->clock) - start;
-    built = builds_of(r->site->ctx) - built;
-    atomic_fetch_add(&r->site->ctx->verify_ns, took > built ? took - built : 0);
-    r->opened = r->opened || status == QST_OK;
-    *ruler = r->ruler;
-    return status;
-}
-
 /* Binds the candidate to another trial's problem too, before any lease: a step that calls another operation may have
  * that one tuned. What it cannot run stays NULL and is not judged by it. */
 static qst_status bind_other(qst__bench *r, qst__trial *trial, uint32_t candidate, qst__way **way, qst_error *err)
@@ -138,6 +106,47 @@ static qst_status bind_other(qst__bench *r, qst__trial *trial, uint32_t candidat
     if (status == QST_OK || status == QST_E_UNSUPPORTED)
         return QST_OK;
     return qst__fail(err, status, refused.source, "on a second shape: %s", refused.text);
+}
+
+/* An operation without a judge is compared with its fallback. Bound without the lease: see bind_other. */
+static qst_status bind_fallback(qst__bench *r, qst_error *err)
+{
+    uint32_t   fallback = r->shelf->set->model.fallback;
+    qst_status status = qst__way_create(&r->fallback, r->shelf, fallback, &r->main.key, r->main.problem, err);
+
+    return status == QST_OK ? bind_other(r, &r->second, fallback, &r->fallback_second, err) : status;
+}
+
+static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
+{
+    qst__bench     *r = self;
+    const qst__set *set = &r->shelf->set->model;
+    uint64_t        start = qst__now(&r->site->ctx->clock), built = builds_of(r->site->ctx), took;
+    cl_int          code;
+    qst_status      status;
+
+    qst__lock_take(&r->site->lease);
+    status = make_queue(r, err);
+    if (status == QST_OK)
+        status = qst__bench_ruler(r, err);
+    if (status == QST_OK)
+        status = open_trials(r, err);
+    if (status == QST_OK) {
+        code = clFinish(r->site->bench);
+        if (code != CL_SUCCESS)
+            status = qst__fail_cl(err, code, "rig", "clFinish after making inputs");
+    }
+    if (status == QST_OK && r->site->ctx->settings->verify)
+        status = warm_judge(r, err);
+    qst__lock_give(&r->site->lease);
+    if (status == QST_OK && !r->shelf->set->model.op.judge && set->fallback != UINT32_MAX)
+        status = bind_fallback(r, err);
+    took = qst__now(&r->site->ctx->clock) - start;
+    built = builds_of(r->site->ctx) - built;
+    atomic_fetch_add(&r->site->ctx->verify_ns, took > built ? took - built : 0);
+    r->opened = r->opened || status == QST_OK;
+    *ruler = r->ruler;
+    return status;
 }
 
 static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out, qst_error *err)
@@ -229,9 +238,6 @@ static qst_status judge(qst__bench *r, uint32_t candidate, qst_error *err)
     memset(&why, 0, sizeof why);
     if (status == QST_OK && t->second) {
         status = run_other(&r->second, t->second, &why);
-        if (status == QST_OK && r->fallback && !r->fallback_second)
-            status = qst__way_create(&r->fallback_second, r->shelf, r->shelf->set->model.fallback, &r->second.key,
-                                     r->second.problem, &why);
         if (status == QST_OK)
             status = qst__trial_judge(&r->second, r->fallback_second, &why);
         if (status != QST_OK)

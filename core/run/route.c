@@ -286,7 +286,7 @@ static qst_status run_slowly(qst__route *route, qst__way *way, cl_command_queue 
             if (spoiled(route, touched, in_order))
                 return give_up(failed, err);
         }
-        status = qst__resolve(route, &way, &keep, err);
+        status = qst__resolve(route, &way, false, &keep, err);
         if (status != QST_OK)
             return status;
         if (keep)
@@ -320,7 +320,7 @@ qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_ord
     return run_slowly(route, way, queue, in_order, normal, n_wait, wait_list, event, way ? touched : 0, &failed, err);
 }
 
-qst_status qst__route_settle(qst__route *route, qst_error *err)
+qst_status qst__route_settle(qst__route *route, bool nested, qst_error *err)
 {
     qst__way  *way;
     bool       keep = false;
@@ -328,7 +328,7 @@ qst_status qst__route_settle(qst__route *route, qst_error *err)
 
     if (route->kind != QST__ROUTE_TUNED || atomic_load(&route->way))
         return QST_OK;
-    status = qst__resolve(route, &way, &keep, err);
+    status = qst__resolve(route, &way, nested, &keep, err);
     if (status == QST_OK && keep)
         atomic_store_explicit(&route->way, way, memory_order_release);
     return status;

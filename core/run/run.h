@@ -246,8 +246,9 @@ qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_ord
 /* The key of a problem in normal form at the configured level. */
 void qst__key_of(const qst__shelf *shelf, const void *normal, qst__key *key);
 
-/* Finds the way that a first run would need. */
-qst_status qst__route_settle(qst__route *route, qst_error *err);
+/* Finds the way that a first run would need. nested: for a step that calls it; then nobody is waited for, for the one who
+ * has the key may be our own caller. */
+qst_status qst__route_settle(qst__route *route, bool nested, qst_error *err);
 /* For steps that call another operation (cl/recipe.h): runs the route as it is known, and never tunes, for its caller may be
  * timed. */
 qst_status qst__route_call(void *route, void *queue, bool in_order, const qst_mem *operands, uint32_t n_wait,
@@ -256,7 +257,7 @@ qst_status qst__route_call(void *route, void *queue, bool in_order, const qst_me
 /* ---- miss.c --------------------------------------------------------------------------------------------------- */
 
 /* Finds a way: verdict, store, tuning or the safe candidate, as the policy says. *keep: the route may keep it. */
-qst_status qst__resolve(qst__route *route, qst__way **way, bool *keep, qst_error *err);
+qst_status qst__resolve(qst__route *route, qst__way **way, bool nested, bool *keep, qst_error *err);
 /* The same from what is known, without tuning. */
 qst_status qst__resolve_known(qst__route *route, qst__way **way, qst_error *err);
 /* The way of the best right candidate that can run just this problem; false: there is none. */

@@ -153,6 +153,7 @@ void qst__site_empty(qst__site *site)
     for (i = 0; i < QST__SETS_MAX; i++)
         shelf_destroy(atomic_load(&site->shelves[i]));
     qst__vec_finish(&ctx->alloc, &site->peaks);
+    qst__vec_finish(&ctx->alloc, &site->winners);
     qst__programs_finish(&site->programs);
     qst__arena_finish(&site->arena);
     qst__facts_finish(&site->facts, &ctx->alloc);

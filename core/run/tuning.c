@@ -209,7 +209,7 @@ static void note_programs(qst__route *route)
 }
 
 /* The key's claim on the machine. E_BUSY: another process has it, and the policy is not to wait. */
-static qst_status claim_machine(qst__entry *entry, void **token)
+static qst_status claim_machine(qst__entry *entry, bool wait, void **token)
 {
     qst_context          *ctx = entry->shelf->site->ctx;
     const struct timespec pause = {0, POLL_NS};
@@ -220,14 +220,14 @@ static qst_status claim_machine(qst__entry *entry, void **token)
     qst__answer_key(entry, digest);
     for (;;) {
         status = ctx->store.claim(ctx->store.self, digest, sizeof digest, token);
-        if (status != QST_E_BUSY || !ctx->settings->wait || atomic_load(&entry->shelf->site->closing))
+        if (status != QST_E_BUSY || !wait || atomic_load(&entry->shelf->site->closing))
             break;
         nanosleep(&pause, NULL);
     }
     return status == QST_E_BUSY ? status : QST_OK; /* a store that cannot claim does not keep us from tuning */
 }
 
-qst_status qst__tune_route(qst__route *route, qst_error *err)
+qst_status qst__tune_route(qst__route *route, bool wait, qst_error *err)
 {
     qst__entry         *entry = route->entry;
     qst_context        *ctx = entry->shelf->site->ctx;
@@ -235,13 +235,13 @@ qst_status qst__tune_route(qst__route *route, qst_error *err)
     uint64_t            began, wall_ns;
     int                 before = qst__claim_state(&entry->claim), state;
     void               *token;
-    qst_status          status = qst__claim_take(&entry->claim, ctx->settings->wait, true);
+    qst_status          status = qst__claim_take(&entry->claim, wait, true);
 
     if (status != QST_OK)
         return status;
     began = qst__now(&ctx->clock);
     state = before == QST__KEY_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_ABSENT;
-    status = claim_machine(entry, &token);
+    status = claim_machine(entry, wait, &token);
     if (status == QST_OK) {
         /* Another process may have answered since we looked. */
         state = qst__recall(entry, state);

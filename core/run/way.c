@@ -75,7 +75,7 @@ static qst_status bind_call(const binder *b, qst__step *step, qst__way *way, qst
         way->called = route;
     }
     step->target = route;
-    return qst__route_settle(route, err);
+    return qst__route_settle(route, true, err);
 }
 
 /* Limits, programs, kernels of a recorded recipe. */

@@ -70,9 +70,10 @@ QST_API qst_status qst_context_create(qst_context **context, const qst_options *
  * in progress; plans must have been destroyed. NULL is fine. Work enqueued on the caller's queues goes on. */
 QST_API void qst_context_destroy(qst_context *context);
 
-/* [one thread] Finishes what calls leave for a quiet moment: keys that are being tuned with tune.mode background, and
- * the binaries of winners' programs, put into the store (taking them makes some drivers compile for seconds). No call on
- * the context may be in progress. qst_context_destroy does the latter, and stops the former. */
+/* [one thread] Finishes what calls leave for a quiet moment: keys that are being tuned with tune.mode background, and,
+ * on PoCL, putting the binaries of winners' programs into the store (PoCL compiles for seconds to give them; elsewhere
+ * they are put there as soon as they are complete). Nothing else in the process may use OpenCL meanwhile.
+ * qst_context_destroy does neither. */
 QST_API qst_status qst_context_settle(qst_context *context);
 
 /* [any thread] Drops all that retains the cl_context: its devices' programs, kernels, workspaces, answers in memory

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_matmul_inputs.c: what matmul is checked and timed with: derived problems, repeated runs, and inputs whose results
+ * are exact.
+ */
+#include "support/matmul_op_case.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- vary and repeat -------------------------------------------------------------------------------------------- */
+
+static void test_exact_and_timed_scalars(void **state)
+{
+    static const struct {
+        double   alpha, beta;
+        uint32_t type;
+        double   exact_alpha, exact_beta, timed_beta;
+        uint32_t repeat;
+    } rows[] = {
+        {1, 0, QST_F32, 1, 0, 0, QST_REPEAT_SAME},
+        {-2, 1, QST_F32, -2, 1, 1, QST_REPEAT_ADDS},
+        {0.3, 0.5, QST_F32, 1, -1, -1, QST_REPEAT_ALTERNATES},
+        {-7, -1, QST_F32, -1, -1, -1, QST_REPEAT_ALTERNATES},
+        {1.5, 1, QST_F16, 1, 1, -1, QST_REPEAT_ALTERNATES},
+        {(double)NAN, (double)NAN, QST_F32, 1, -1, -1, QST_REPEAT_ALTERNATES},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        qst_matmul p, q;
+        qst_matmul_init(&p, 6, 5, 4, rows[i].type);
+        p.alpha = rows[i].alpha;
+        p.beta = rows[i].beta;
+        assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_EXACT, &q), QST_OK);
+        assert_true(q.alpha == rows[i].exact_alpha && q.beta == rows[i].exact_beta);
+        assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_TIMED, &q), QST_OK);
+        assert_true(q.alpha == rows[i].exact_alpha && q.beta == rows[i].timed_beta);
+        assert_int_equal(qst_matmul_op.repeat(NULL, &q), rows[i].repeat);
+        assert_int_equal(q.m * q.n * q.k, 120);
+    }
+}
+
+static double size_of(const qst_matmul *p)
+{
+    double size = (double)p->m * (double)p->n * (double)p->k;
+    for (int d = 0; d < 4; d++)
+        size *= (double)p->batch[d];
+    return size;
+}
+
+static void test_second_sizes(void **state)
+{
+    static const int64_t shapes[][4] = {
+        {512, 512, 512, 1}, {4096, 4096, 4096, 1}, {1, 4096, 4096, 1}, {4096, 1, 4096, 1}, {7, 7, 7, 1},
+        {16, 16, 16, 100},  {32, 32, 65536, 1},    {2, 2, 2, 1000},    {1, 1, 300, 1},     {1000, 2, 1000, 1}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        qst_matmul p, q;
+        uint32_t   perm[3];
+        qst_matmul_init(&p, shapes[i][0], shapes[i][1], shapes[i][2], QST_F32);
+        qst_matmul_batch(&p, shapes[i][3]);
+        p.alpha = 0.5;
+        (void)normal(&p, perm);
+        assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_SECOND, &q), QST_OK);
+        assert_true(size_of(&q) <= size_of(&p) / 8);
+        assert_true(q.alpha == 1.0);
+        assert_int_equal(q.m & q.n & q.k & 1, 1);
+        assert_int_equal(q.m == 1, p.m == 1);
+        assert_int_equal(q.n == 1, p.n == 1);
+        assert_int_equal(q.k == 1, p.k == 1);
+        assert_int_equal(q.batch[3] > 1, p.batch[3] > 1);
+        assert_int_equal(normal(&q, perm), QST_OK);
+        assert_int_equal(perm[0], 0);
+        assert_int_equal(q.c.row, q.n); /* dense stays dense */
+        assert_int_equal(q.a.row, q.k);
+    }
+    for (int64_t n = 1; n <= 5; n++) { /* too small to have a smaller one */
+        qst_matmul p, q;
+        qst_matmul_init(&p, n, n, n, QST_F32);
+        assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_SECOND, &q), QST_E_UNSUPPORTED);
+    }
+}
+
+static void test_second_layouts(void **state)
+{
+    qst_matmul p, q;
+    uint32_t   perm[3];
+    (void)state;
+    qst_matmul_init(&p, 300, 200, 100, QST_BF16);
+    p.batch[3] = 5;
+    p.a.row = 1; /* transposed and padded */
+    p.a.col = 304;
+    p.a.batch[3] = 304 * 100;
+    p.b.row = 1; /* transposed, dense, shared */
+    p.b.col = 100;
+    p.c.row = 208; /* padded, with gaps between products */
+    p.c.batch[3] = 208 * 300 + 64;
+    p.c.type = QST_F32;
+    assert_int_equal(normal(&p, perm), QST_OK);
+    assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_SECOND, &q), QST_OK);
+    assert_int_equal(q.a.row, 1);
+    assert_int_equal(q.a.type, QST_BF16);
+    assert_true(q.a.col > q.m && q.a.col % 2 == 1); /* padded to an odd stride */
+    assert_int_equal(q.a.batch[3], q.a.col * q.k);
+    assert_int_equal(q.b.row, 1);
+    assert_int_equal(q.b.col, q.k);
+    assert_int_equal(q.b.batch[3], 0);
+    assert_true(q.c.row > q.n);
+    assert_true(q.c.batch[3] > q.c.row * q.m);
+
+    qst_matmul_init(&p, 100, 100, 100, QST_F32); /* broadcast and overlapping inputs stay so */
+    p.a.row = p.a.col = 1;
+    p.b.col = 0;
+    p.b.row = 3;
+    assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_SECOND, &q), QST_OK);
+    assert_int_equal(q.a.row, 1);
+    assert_int_equal(q.a.col, 1);
+    assert_int_equal(q.b.col, 0);
+    assert_int_equal(q.b.row, 3);
+}
+
+/* ---- fill ------------------------------------------------------------------------------------------------------- */
+
+/* For dense fillings the bound is certain; for sparse ones it is the mean with 8 deviations. */
+static void test_fill_is_exact(void **state)
+{
+    static const int64_t  lengths[] = {1, 3, 64, 333, 1024, 4096, 65536, 1048576, 1 << 28};
+    static const double   betas[] = {0.0, 1.0, -0.5};
+    static const uint32_t types[] = {QST_F32, QST_F64, QST_F16, QST_BF16};
+    static const double   limits[] = {16777216.0, 9007199254740992.0, 2048.0, 256.0};
+    (void)state;
+    for (size_t t = 0; t < COUNT(types); t++)
+        for (size_t i = 0; i < COUNT(lengths); i++)
+            for (size_t s = 0; s < COUNT(betas); s++) {
+                qst_matmul p;
+                qst_fill   a, b, c;
+                double     terms;
+                qst_matmul_init(&p, 8, 8, lengths[i], types[t]);
+                p.alpha = -2.0;
+                p.beta = betas[s];
+                qst_matmul_op.fill(NULL, &p, 0, 0, &a);
+                qst_matmul_op.fill(NULL, &p, 1, 0, &b);
+                qst_matmul_op.fill(NULL, &p, 2, 0, &c);
+                assert_in_range(a.range, 1, 4);
+                assert_in_range(b.range, 1, 4);
+                assert_in_range(c.range, 1, 4);
+                assert_int_equal(a.real + b.real + c.real + c.sparse, 0);
+                terms = ldexp((double)lengths[i], -(int)(a.sparse + b.sparse));
+                if (a.sparse + b.sparse > 0) {
+                    assert_int_equal(a.range, 1); /* sparse as the last resort only */
+                    terms += 8.0 * sqrt(terms);
+                }
+                assert_true(2.0 * terms * a.range * b.range + (betas[s] != 0.0 ? c.range : 0.0) < limits[t]);
+                qst_matmul_op.fill(NULL, &p, 0, 1, &a);
+                assert_int_equal(a.real, 1);
+            }
+}
+
+static void test_fill_uses_the_room(void **state)
+{
+    qst_matmul p;
+    qst_fill   fill;
+    (void)state;
+    qst_matmul_init(&p, 8, 8, 4096, QST_F32);
+    p.beta = 1.0; /* 64 runs may add up */
+    qst_matmul_op.fill(NULL, &p, 0, 0, &fill);
+    assert_int_equal(fill.range, 4);
+    assert_int_equal(fill.sparse, 0);
+    assert_true(64.0 * (16.0 * 4096.0 + 4.0) < 16777216.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact_and_timed_scalars), cmocka_unit_test(test_second_sizes),
+        cmocka_unit_test(test_second_layouts),          cmocka_unit_test(test_fill_is_exact),
+        cmocka_unit_test(test_fill_uses_the_room),
+    };
+    return cmocka_run_group_tests_name("matmul inputs", tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_tuner_failures.c: a tuning in which something fails: all of a round, the rig, the clock, a candidate that began
+ * well, and each allocation. */
+#include "support/tuner_bench.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
+
+/* The only one of the higher group fails at every launch: its round is empty, the second names the winner. */
+static void saboteur(void **state)
+{
+    toy_spec   specs[] = {{.variant = "n", .group = "low", .priority = 1, .fallback = true},
+                          {.variant = "s", .group = "high", .priority = 1},
+                          {.variant = "m", .group = "low", .priority = 1}};
+    rig_script scripts[] = {{.samples = {200}}, {.check = QST_E_CL}, {.samples = {100}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 3);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(b.rig.log, "open p:s c:s! p:n c:n n p:m c:m m n m m n n m m n close");
+    assert_int_equal(b.verdict.findings[1].round, 1);
+    assert_int_equal(b.verdict.findings[0].round, 2);
+    assert_string_equal(outcome(&b, 1), "LAUNCH");
+    assert_string_equal(winner(&b), "m");
+    finish(&b);
+}
+
+static void nobody_is_right(void **state)
+{
+    toy_spec   specs[] = {{.variant = "n", .group = "low", .fallback = true}, {.variant = "a", .group = "high"}};
+    rig_script scripts[] = {{.prepare = QST_E_BUILD, .prepare_text = "no compiler"},
+                            {.check = QST_E_VERIFY, .samples = {1}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_E_NOTFOUND);
+    assert_string_equal(b.rig.log, "open p:a c:a! p:n! close");
+    assert_string_equal(b.err.text, "scale: none of 2 candidates gives a right result; scale.toy.n/1: does not build: "
+                                    "no compiler");
+    assert_string_equal(b.rig.commits, "a n *");
+    finish(&b);
+}
+
+/* Where nothing can be timed, the fallback that was found right serves. */
+static void no_clock(void **state)
+{
+    toy_spec   specs[] = {{.variant = "n", .group = "low", .fallback = true}, {.variant = "a", .group = "high"}};
+    rig_script scripts[] = {{.first_ns = 9, .samples = {RIG_TIMEOUT}, .n_samples = 1},
+                            {.first_ns = 9, .samples = {RIG_TIMEOUT}, .n_samples = 1}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(b.rig.log, "open p:a c:a a! a! p:n c:n n! n! close");
+    assert_string_equal(outcome(&b, 0), "VERIFIED");
+    assert_string_equal(outcome(&b, 1), "UNMEASURED");
+    assert_string_equal(winner(&b), "n");
+    finish(&b);
+}
+
+static void open_fails(void **state)
+{
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}};
+    rig_script scripts[] = {{.samples = {1}}, {.samples = {1}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 2);
+    b.rig.open = QST_E_CL;
+    assert_int_equal(tune(&b), QST_E_CL);
+    assert_string_equal(b.rig.log, "open");
+    assert_string_equal(b.rig.commits, "");
+    assert_int_equal(b.verdict.flags, 0);
+    finish(&b);
+}
+
+/* ---- Samples ---------------------------------------------------------------------------------------------------- */
+
+static void wrong_later(void **state)
+{
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "p", .estimate = 900}};
+    rig_script scripts[] = {{.samples = {100, RIG_WRONG}}, {.first_ns = 501, .samples = {900}}, {.samples = {800}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 3);
+    assert_int_equal(tune(&b), QST_OK);
+    /* b is too slow beside a, p is pruned; then a turns out wrong and both get another chance */
+    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b! a! p:b c:b b p:p c:p p b p p b b p p b close");
+    assert_string_equal(outcome(&b, 0), "WRONG");
+    assert_int_equal(samples(&b, 0), 0);
+    assert_string_equal(winner(&b), "p");
+    assert_string_equal(why(&b, 1), "");
+    finish(&b);
+}
+
+static void launch_fails_later(void **state)
+{
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}};
+    rig_script scripts[] = {{.samples = {100}}, {.samples = {50, 50, RIG_BROKEN}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b b a b b! a close");
+    assert_string_equal(outcome(&b, 1), "LAUNCH");
+    assert_string_equal(winner(&b), "a");
+    finish(&b);
+}
+
+/* One without a valid time now and then keeps what it has. */
+static void timeouts_between(void **state)
+{
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}};
+    rig_script scripts[] = {{.samples = {RIG_TIMEOUT, 100, RIG_TIMEOUT, 100, 100, 100, 100, 100}, .n_samples = 8},
+                            {.samples = {300}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(b.rig.log, "open p:a c:a a! a p:b c:b b a! b b a a b b a a b close");
+    assert_int_equal(samples(&b, 0), 5);
+    assert_int_equal(samples(&b, 1), 6);
+    assert_string_equal(winner(&b), "a");
+    finish(&b);
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+
+typedef struct meter {
+    uint32_t left;
+    int      held;
+} meter;
+
+static void *metered(void *user, void *memory, size_t bytes)
+{
+    meter *m = user;
+
+    if (bytes == 0) {
+        m->held -= memory != NULL;
+        free(memory);
+        return NULL;
+    }
+    if (m->left == 0)
+        return NULL;
+    m->left--;
+    m->held += memory == NULL;
+    return realloc(memory, bytes);
+}
+
+/* Each allocation fails once: E_NOMEM or a verdict without some reason, never a leak. */
+static void memory_fails(void **state)
+{
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}};
+    rig_script scripts[] = {{.samples = {100}}, {.samples = {200}}, {.prepare = QST_E_BUILD}};
+    uint32_t   failed = 0;
+    (void)state;
+
+    for (uint32_t at = 0; at < 200; at++) {
+        meter      m = {.left = at};
+        qst__alloc alloc = {.resize = metered, .user = &m};
+        bench      b;
+        qst_status status;
+        start(&b, specs, scripts, 3);
+        b.task.task.alloc = &alloc;
+        status = tune(&b);
+        assert_int_equal(m.held, 0);
+        assert_int_equal(status, status == QST_OK ? QST_OK : QST_E_NOMEM);
+        failed += status != QST_OK;
+        finish(&b);
+        if (status == QST_OK)
+            break;
+    }
+    assert_in_range(failed, 5, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(saboteur),         cmocka_unit_test(nobody_is_right), cmocka_unit_test(no_clock),
+        cmocka_unit_test(open_fails),       cmocka_unit_test(wrong_later),     cmocka_unit_test(launch_fails_later),
+        cmocka_unit_test(timeouts_between), cmocka_unit_test(memory_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
