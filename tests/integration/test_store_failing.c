@@ -250,10 +250,11 @@ static void full_disk(void **state)
 
 /* ---- File systems that refuse ------------------------------------------------------------------------------------ */
 
-/* Stand in for the C library's, for us and for LMDB: what fails next. */
+/* Stand in for the C library's, for us and for LMDB, which must see them: what fails next. */
+#define SEEN __attribute__((visibility("default")))
 static enum { ALL_WELL, NO_OFD_LOCKS, NO_LOCKS, NO_MAPS, NETWORK } trouble;
 
-int fcntl(int fd, int command, ...)
+SEEN int fcntl(int fd, int command, ...)
 {
     va_list list;
     void   *argument;
@@ -270,7 +271,7 @@ int fcntl(int fd, int command, ...)
     return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
-void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+SEEN void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
     if (trouble == NO_MAPS && fd >= 0) {
         errno = ENODEV;
@@ -279,7 +280,7 @@ void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offs
     return (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
 }
 
-int statfs(const char *path, struct statfs *out)
+SEEN int statfs(const char *path, struct statfs *out)
 {
     int rc = (int)syscall(SYS_statfs, path, out);
 
