@@ -26,7 +26,7 @@
     X(CANNOT, "cannot run this problem")                                                                               \
     X(UNSUPPORTED, "not supported")                                                                                    \
     X(CLASS, "numerics class not satisfied")                                                                           \
-    X(REFUSED, "refused by configuration")                                                                             \
+    X(REFUSED, "refused")                                                                                              \
     X(SKIPPED, "skipped by priority")                                                                                  \
     X(BUDGET, "budget spent before it")    /* the next miss goes on here */                                            \
     X(LIBRARY, "its library is not there") /* tried again when it opens */

@@ -215,7 +215,7 @@ qst_status qst__plugins_scan(qst__plugins *plugins, const char *directory, const
     if (status == QST_OK)
         status = qst__search_list(alloc, real, &files, why, sizeof why);
     if (status == QST_E_NOTFOUND) {
-        QST__LOG(plugins->log, PLUG, INFO, "no directory %s", directory);
+        QST__LOG(plugins->log, PLUG, WARN, "plugins are looked for in %s, which is not there", directory);
         status = QST_OK;
     } else if (status == QST_E_REFUSED) {
         status = append_refused(plugins, directory, why, err);

@@ -112,7 +112,13 @@ static qst_status safe_way(qst__route *route, qst__way **way, qst_error *err)
     if (i != UINT32_MAX && verdict->findings[i].outcome == QST__OUTCOME_WRONG && set->op.judge)
         return qst__fail(err, QST_E_VERIFY, set->op.name, "no candidate gives a right result here; %s: %s",
                          set->candidates[c].name, verdict->findings[i].why ? verdict->findings[i].why : "wrong");
-    return way_for(route, c, way, err);
+    memset(&ignored, 0, sizeof ignored);
+    if (way_for(route, c, way, &ignored) == QST_OK)
+        return QST_OK;
+    if (ignored.status == QST_E_UNSUPPORTED)
+        return qst__fail(err, QST_E_UNSUPPORTED, set->op.name, "no candidate computes this problem here; %s: %s",
+                         set->candidates[c].name, ignored.text);
+    return qst__pass(err, &ignored);
 }
 
 /* Tunes or has it tuned, as the policy says. True: what the route gets now may stay. */

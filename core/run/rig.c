@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-#define LATE_BUILD_NS 200000u /* a first launch this much over its second one has compiled */
+#define SECOND_LOOK_NS 100000000u /* a first run longer than this was no disturbance */
+#define LATE_BUILD_NS  200000u    /* a first launch this much over its second one has compiled */
 
 static qst_status make_queue(qst__bench *r, qst_error *err)
 {
@@ -183,12 +184,13 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
 }
 
 /* Is one run not enough to tell how fast it is? The device's own times leave out a late compile of the first kernel,
- * but not of a second one, and say nothing where they are hidden. */
-static bool doubtful(const qst__tried *t, uint64_t host, uint64_t device, uint64_t best_ns, double slow_factor)
+ * but not of a second one, say nothing where they are hidden, and one of them may have been disturbed: nobody is dropped
+ * for a single short run. */
+static bool doubtful(uint64_t host, uint64_t device, uint64_t best_ns, double slow_factor)
 {
     if (!device)
         return host > LATE_BUILD_NS;
-    return qst__way_launches(t->main) > 1 && best_ns && (double)device > slow_factor * (double)best_ns;
+    return best_ns && device < SECOND_LOOK_NS && (double)device > slow_factor * (double)best_ns;
 }
 
 /* First contact: a run, clocked, and a second one where the first may have compiled something. */
@@ -203,7 +205,7 @@ static qst_status contact(qst__bench *r, qst__tried *t, uint64_t best_ns, double
     if (status != QST_OK)
         return status;
     out->first_ns = device ? device : host;
-    if (doubtful(t, host, device, best_ns, slow_factor)) {
+    if (doubtful(host, device, best_ns, slow_factor)) {
         status = qst__trial_reset(&r->main, err);
         if (status == QST_OK)
             status = qst__trial_run(&r->main, t->main, &again, &device, err);

@@ -188,9 +188,9 @@ static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, c
     const qst_op *op = &route->shelf->set->model.op;
     const char   *name = op->operands[i].name;
 
-    if (mem->kind != QST_MEM_BUFFER)
+    if (mem->kind != QST_MEM_BUFFER && mem->kind != QST_MEM_NONE)
         return qst__fail(err, QST_E_INVALID, op->name, "%s: unknown kind of memory %u", name, mem->kind);
-    if (!mem->handle)
+    if (!mem->handle || mem->kind == QST_MEM_NONE)
         return qst__fail(err, QST_E_INVALID, op->name, "%s is NULL", name);
     if (mem->offset & ((UINT64_C(1) << route->shift[i]) - 1))
         return qst__fail(err, QST_E_INVALID, op->name, "%s: offset %llu is no multiple of %llu bytes", name,
@@ -235,9 +235,9 @@ qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl
 /* Did the caller's own objects make the enqueue fail? Then no candidate is to blame. */
 static bool callers_fault(const qst_error *err)
 {
-    return err->cl_code == CL_INVALID_EVENT_WAIT_LIST || err->cl_code == CL_INVALID_COMMAND_QUEUE ||
-           err->cl_code == CL_INVALID_CONTEXT || err->cl_code == CL_INVALID_MEM_OBJECT ||
-           err->cl_code == CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    return err->cl_code == CL_INVALID_EVENT_WAIT_LIST || err->cl_code == CL_INVALID_EVENT ||
+           err->cl_code == CL_INVALID_COMMAND_QUEUE || err->cl_code == CL_INVALID_CONTEXT ||
+           err->cl_code == CL_INVALID_MEM_OBJECT || err->cl_code == CL_MISALIGNED_SUB_BUFFER_OFFSET;
 }
 
 /* The last cause is the caller's to know, with its code. */

@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-static const uint32_t ones = 0xffffffffu;
+/* What surrounds results, and fills them before a run: all ones, a NaN of every float type. Around inputs stands another
+ * NaN of every type (twice 0x7ff5: NaN as f16 and bf16, as f32, and as the upper word of an f64), so that what is
+ * computed from beyond an input is not what already stands beyond a result. */
+static const uint32_t ones = 0xffffffffu, beyond_inputs = 0x7ff57ff5u;
 
 static qst_status fail_cl(qst_error *err, cl_int code, const char *what)
 {
@@ -38,8 +41,9 @@ static qst_status make_operand(qst__trial *t, uint32_t i, uint32_t align, qst_er
     if (code != CL_SUCCESS)
         return fail_cl(err, code, "a buffer for an operand");
     t->operand[i] = qst_mem_at(t->mem[i], start);
-    code = clEnqueueFillBuffer(t->queue, t->mem[i], &ones, sizeof ones, 0, (size_t)t->bytes[i], 0, NULL, NULL);
-    return code == CL_SUCCESS ? QST_OK : fail_cl(err, code, "filling an operand with ones");
+    code = clEnqueueFillBuffer(t->queue, t->mem[i], t->written[i] ? &ones : &beyond_inputs, sizeof ones, 0,
+                               (size_t)t->bytes[i], 0, NULL, NULL);
+    return code == CL_SUCCESS ? QST_OK : fail_cl(err, code, "filling an operand with NaN");
 }
 
 qst_status qst__trial_launch(qst__trial *t, qst__runner *runner, const qst_mem *operands, const cl_mem *before,

@@ -3,7 +3,8 @@
  * trial.h: one problem with operands of our own, on which candidates are run and judged.
  *
  * Every operand has guard bands before and after it, and starts at just the alignment that the problem promises and no
- * better. All bits of a buffer are ones (NaN in every float type, −1 as a word) before its span is filled, so that
+ * better. Before its span is filled a buffer is NaN all over, of one bit pattern for results (all ones) and another for
+ * inputs, so that
  * reading outside shows in the result and writing outside shows afterwards. Inputs come from a counter hash on the
  * device: small integers for which every class is exact, or reals. An operand that the operation writes and may read
  * keeps its first content in `before`.

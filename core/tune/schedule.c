@@ -208,8 +208,9 @@ static bool prune(qst__schedule *s, uint32_t candidate, uint64_t best)
     double estimate = qst__schedule_finding(s, candidate)->estimate_ns;
     char   why[120];
 
-    if (!best || candidate == s->task->set->fallback || !(estimate > QST__PRUNE_FACTOR * (double)best))
-        return false;
+    if (!best || candidate == s->task->set->fallback || !s->task->set->candidates[candidate].desc.n_memberships ||
+        !(estimate > QST__PRUNE_FACTOR * (double)best))
+        return false; /* ungrouped ones are the baseline: they race for every key */
     snprintf(why, sizeof why, "estimate %.0f ns is over %g times the best measured time, %llu ns", estimate,
              QST__PRUNE_FACTOR, (unsigned long long)best);
     drop(s, candidate, QST__OUTCOME_PRUNED, why);

@@ -327,7 +327,8 @@ static void missing_directory(void **state)
     char     text[600];
     assert_int_equal(qst__plugins_scan(&f->plugins, path_of(f, "none"), NULL, 0, &f->err), QST_OK);
     assert_int_equal(f->plugins.list.count, 0);
-    (void)snprintf(text, sizeof text, "quernstone: info: plug: no directory %s\n", path_of(f, "none"));
+    (void)snprintf(text, sizeof text, "quernstone: warn: plug: plugins are looked for in %s, which is not there\n",
+                   path_of(f, "none"));
     assert_string_equal(f->log, text);
 
     put_file(f, "file", "x", 1, 0644);

@@ -228,7 +228,7 @@ matches '^key +m=64 n=64 k=64 '
 [ "$(grep -c '^key ' "$out")" -eq 2 ] && [ "$(grep '^key ' "$out" | sort -u | wc -l)" -eq 1 ]
 verdict $? '  a size and its text have one key'
 if "$qst" plugins 2>/dev/null | grep -q 'x16_'; then
-    matches '^  refused by configuration.*:.*x16_'
+    matches '^  refused: .*:.*x16_'
 fi
 runs 0 explain 48 --pin '*naive*' --json --set store.environment=pinned
 json 'j["winner"].startswith("matmul.naive.") and j["runs"] == j["winner"] and j["findings"]'

@@ -78,10 +78,10 @@ static void accounts(void **state)
 static void order_and_prune(void **state)
 {
     toy_spec   specs[] = {{.variant = "f", .estimate = 9000, .fallback = true},
-                          {.variant = "a", .estimate = 900},
+                          {.variant = "a", .estimate = 900, .group = "high"},
                           {.variant = "b", .estimate = 100},
                           {.variant = "u"},
-                          {.variant = "c", .estimate = 801},
+                          {.variant = "c", .estimate = 801, .group = "high"},
                           {.variant = "v", .estimate = -1}};
     rig_script scripts[] = {{.samples = {450}}, {.samples = {1}},   {.samples = {100}},
                             {.samples = {200}}, {.samples = {100}}, {.samples = {250}}};

@@ -86,9 +86,24 @@ static void open_fails(void **state)
 
 /* ---- Samples ---------------------------------------------------------------------------------------------------- */
 
+/* The baseline races whatever its estimate says: a vendor's candidate is in no group. */
+static void baseline_is_not_pruned(void **state)
+{
+    toy_spec   specs[] = {{.variant = "a", .group = "high"}, {.variant = "vendor", .estimate = 1e9}};
+    rig_script scripts[] = {{.samples = {100}}, {.samples = {120}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_memory_equal(b.rig.log, "open p:a c:a a p:v c:v v ", 25);
+    assert_string_equal(outcome(&b, 1), "TIMED");
+    finish(&b);
+}
+
 static void wrong_later(void **state)
 {
-    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "p", .estimate = 900}};
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "p", .group = "high", .estimate = 900}};
     rig_script scripts[] = {{.samples = {100, RIG_WRONG}}, {.first_ns = 501, .samples = {900}}, {.samples = {800}}};
     bench      b;
     (void)state;
@@ -189,9 +204,11 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saboteur),         cmocka_unit_test(nobody_is_right), cmocka_unit_test(no_clock),
-        cmocka_unit_test(open_fails),       cmocka_unit_test(wrong_later),     cmocka_unit_test(launch_fails_later),
-        cmocka_unit_test(timeouts_between), cmocka_unit_test(memory_fails),
+        cmocka_unit_test(saboteur),           cmocka_unit_test(nobody_is_right),
+        cmocka_unit_test(no_clock),           cmocka_unit_test(open_fails),
+        cmocka_unit_test(wrong_later),        cmocka_unit_test(baseline_is_not_pruned),
+        cmocka_unit_test(launch_fails_later), cmocka_unit_test(timeouts_between),
+        cmocka_unit_test(memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

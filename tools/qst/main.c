@@ -94,9 +94,20 @@ static int dispatch(int argc, char **argv)
     return run(verb, argc - 1, argv + 1);
 }
 
+/* The library never changes the environment; its command may, before anything reads it: warnings are shown, and PoCL's
+ * threads keep to their processors, without which times vary by a factor of two. doctor tells what others would get. */
+static void set_environment(const char *verb)
+{
+    (void)setenv("QST_LOG", "warn", 0);
+    if (!verb || strcmp(verb, "doctor"))
+        (void)setenv("POCL_AFFINITY", "1", 0);
+}
+
 int main(int argc, char **argv)
 {
-    int status = dispatch(argc, argv);
+    int status;
+    set_environment(argc > 1 ? argv[1] : NULL);
+    status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout))
         return out_fail("standard output: cannot be written");
     return status;
