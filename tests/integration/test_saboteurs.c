@@ -127,6 +127,21 @@ static void wrong(void **state)
     }
 }
 
+/* Sums right, one row too many: what it computed from beyond A must show beyond C. */
+static void beyond(void **state)
+{
+    static const double betas[] = {0, 1, 0.5};
+    size_t              i;
+
+    (void)state;
+    for (i = 0; i < sizeof betas / sizeof *betas; i++) {
+        sabotage s = {.ctx = context_with("beyond", "{\"pin\": [\"matmul.beyond.*\", \"matmul.naive.*\"]}")};
+        run(&s, 60, betas[i]);
+        expect_finding(&s, "matmul.beyond.row/1", "WRONG", "outside c's elements");
+        finish(&s);
+    }
+}
+
 /* Even with nothing beside it but the fallback, which it would beat by far. */
 static void wrong_against_the_fallback(void **state)
 {
@@ -189,10 +204,8 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong),
-        cmocka_unit_test(wrong_against_the_fallback),
-        cmocka_unit_test(broken),
-        cmocka_unit_test(lone),
+        cmocka_unit_test(wrong),  cmocka_unit_test(beyond), cmocka_unit_test(wrong_against_the_fallback),
+        cmocka_unit_test(broken), cmocka_unit_test(lone),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);
