@@ -116,7 +116,7 @@ qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem
 
     status = check_arguments(set, problem, operands, n_wait, wait_list, err);
     if (status == QST_OK)
-        status = qst__queue_ask(queue, &q, err);
+        status = qst__queue_ask(queue, NULL, &q, err);
     if (status != QST_OK)
         return status;
     memcpy(&size, problem, sizeof size);

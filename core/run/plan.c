@@ -29,7 +29,7 @@ qst_status qst_plan_create(qst_plan **out, qst_set *set, cl_command_queue queue,
     *out = NULL;
     if (flags & ~(uint32_t)QST_PLAN_UNCHECKED)
         return qst__fail(err, QST_E_INVALID, "plan", "unknown flags 0x%x", flags);
-    status = qst__queue_ask(queue, &q, err);
+    status = qst__queue_ask(queue, NULL, &q, err);
     if (status == QST_OK)
         status = qst__problem_copy(&set->model.op, problem, copy, err);
     if (status == QST_OK)
@@ -66,10 +66,10 @@ qst_status qst_plan_enqueue(qst_plan *plan, cl_command_queue queue, const qst_me
     if (!n_wait != !wait_list)
         return qst__fail(err, QST_E_INVALID, "plan", "wait list of %u events is %s", n_wait,
                          wait_list ? "not NULL" : "NULL");
-    status = qst__queue_ask(queue, &q, err);
+    site = plan->route->shelf->site;
+    status = qst__queue_ask(queue, site, &q, err);
     if (status != QST_OK)
         return status;
-    site = plan->route->shelf->site;
     if (!(plan->flags & QST_PLAN_UNCHECKED)) {
         if (q.context != site->context || q.device != site->device)
             return qst__fail(err, QST_E_INVALID, "plan", "the queue is of another %s than the plan",

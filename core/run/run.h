@@ -101,6 +101,7 @@ struct qst__site {
     qst_context         *ctx;
     cl_context           context; /* retained */
     cl_device_id         device;
+    bool                 sole; /* the only device of its cl_context */
     qst__facts           facts;
     qst__programs        programs;
     qst__arena           arena;
@@ -217,7 +218,8 @@ typedef struct qst__queue {
     cl_device_id device;
     bool         in_order;
 } qst__queue;
-qst_status qst__queue_ask(cl_command_queue queue, qst__queue *out, qst_error *err);
+/* expected: the site that the queue should be of, which saves a question; NULL: any. */
+qst_status qst__queue_ask(cl_command_queue queue, const qst__site *expected, qst__queue *out, qst_error *err);
 
 /* ---- route.c -------------------------------------------------------------------------------------------------- */
 

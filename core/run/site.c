@@ -11,7 +11,7 @@
 
 #define MEGABYTE (1024u * 1024u)
 
-qst_status qst__queue_ask(cl_command_queue queue, qst__queue *out, qst_error *err)
+qst_status qst__queue_ask(cl_command_queue queue, const qst__site *expected, qst__queue *out, qst_error *err)
 {
     cl_command_queue_properties properties = 0;
     cl_int                      code;
@@ -19,7 +19,9 @@ qst_status qst__queue_ask(cl_command_queue queue, qst__queue *out, qst_error *er
     if (!queue)
         return qst__fail(err, QST_E_INVALID, "run", "queue is NULL");
     code = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof out->context, &out->context, NULL);
-    if (code == CL_SUCCESS)
+    if (code == CL_SUCCESS && expected && expected->sole && expected->context == out->context)
+        out->device = expected->device; /* there is no other one */
+    else if (code == CL_SUCCESS)
         code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof out->device, &out->device, NULL);
     if (code == CL_SUCCESS)
         code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
@@ -46,6 +48,7 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
 {
     qst__site *site = qst__zalloc(&ctx->alloc, sizeof *site);
     qst_status status;
+    cl_uint    devices = 0;
     cl_int     code;
 
     if (!site)
@@ -62,6 +65,8 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
         goto out;
     }
     site->context = context;
+    site->sole =
+        clGetContextInfo(context, CL_CONTEXT_NUM_DEVICES, sizeof devices, &devices, NULL) == CL_SUCCESS && devices == 1;
     status = qst__facts_init(&site->facts, &ctx->alloc, context, device, err);
     if (status != QST_OK)
         goto out;
