@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define PIECE 65536
+#define MOST  ((size_t)256 << 20) /* bytes: what the library imports at most */
 
 char *file_read(const char *path, size_t *length)
 {
@@ -23,12 +24,15 @@ char *file_read(const char *path, size_t *length)
     char      *piece = out_resize(NULL, PIECE);
     size_t     got;
     if (file) {
-        while ((got = fread(piece, 1, PIECE, file)) > 0)
+        while (all.length <= MOST && (got = fread(piece, 1, PIECE, file)) > 0)
             out_gather(&all, piece, got);
         out_gather(&all, "", 0);
     }
-    if (!file || ferror(file)) {
-        out_fail("%s: cannot be read: %s", path, strerror(errno));
+    if (!file || ferror(file) || all.length > MOST) {
+        if (file && all.length > MOST)
+            out_fail("%s: over %zu bytes", path, MOST);
+        else
+            out_fail("%s: cannot be read: %s", path, strerror(errno));
         free(all.text);
         all.text = NULL;
     }

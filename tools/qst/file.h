@@ -7,14 +7,14 @@
 
 #include <stddef.h>
 
-/* The whole file, terminated; the caller frees. NULL after one line. "-": standard input. */
+/* The whole file, 256 MiB at most, terminated; the caller frees. NULL after one line. "-": standard input. */
 char *file_read(const char *path, size_t *length);
 
 /* Written whole or not at all: beside it, then renamed. 0, or EXIT_FAILED after one line. */
 int file_write(const char *path, const char *bytes, size_t length);
 
-/* A new folder under $TMPDIR, else where the system has such; the caller frees the path. NULL after one line. file_folder_remove takes all that
- * is in it along. */
+/* A new folder under $TMPDIR, else where the system has such; the caller frees the path. NULL after one line.
+ * file_folder_remove takes all that is in it along. */
 char *file_folder(void);
 void  file_folder_remove(const char *path);
 
