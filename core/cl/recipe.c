@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define ENTRY_MAX 255u /* characters of a kernel's name */
+#define GLOBAL_MAX (UINT64_C(1) << 40) /* work-items in a dimension: beyond it a driver may abort (PoCL 3.1 at 2^60) */
+#define ENTRY_MAX  255u                /* characters of a kernel's name */
 
 void qst__recipe_init(qst__recipe *recipe, const qst__alloc *alloc, uint32_t n_operands, bool judge)
 {
@@ -143,7 +144,7 @@ void qst__recipe_steps(qst__recipe *recipe, qst_steps *steps)
 
 static qst_status check_range(const qst__step *step, const qst_device *device, const char *who, qst_error *err)
 {
-    uint64_t largest = device->pointer_bits == 32 ? UINT32_MAX : SIZE_MAX;
+    uint64_t largest = device->pointer_bits == 32 ? UINT32_MAX : GLOBAL_MAX;
     uint64_t items = 1;
     if (step->dims < 1 || step->dims > 3)
         return qst__fail(err, QST_E_INVALID, who, "kernel '%s': %u dimensions, not 1 to 3", step->entry,

@@ -5,6 +5,7 @@
  * Stored under SHA-256(target, operation, key text), each preceded by its length; the value repeats the key text, so
  * that a collision is a miss. Only the verdict of a set with the same checksum is taken as it is.
  */
+#include "run/quarantine.h"
 #include "run/run.h"
 #include "tune/tuner.h"
 
@@ -116,7 +117,8 @@ static void weigh_refusals(const qst__entry *entry, qst__verdict *v)
     for (i = 0; i < v->n; i++) {
         uint32_t outcome = v->findings[i].outcome;
         if (!(some ? outcome == QST__OUTCOME_REFUSED : left_out(outcome)) ||
-            !qst__settings_allow(settings, set->candidates[i].name, &why))
+            !qst__settings_allow(settings, set->candidates[i].name, &why) ||
+            qst__quarantine_deaths(entry->shelf, i) >= QST__DEATHS_QUARANTINE)
             continue;
         v->findings[i].outcome = QST__OUTCOME_UNTRIED;
         v->flags |= QST__VERDICT_PARTIAL;

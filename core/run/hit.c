@@ -24,16 +24,16 @@ typedef struct slot {
 
 static _Thread_local slot last;
 
-/* log2 of each operand's alignment, 8 bits each. */
-static uint64_t pack_aligns(const qst_op *op, const qst_mem *operands)
+/* log2 of each operand's alignment, 8 bits each; those that the problem does not touch are not looked at. */
+static uint64_t pack_aligns(const qst_op *op, const qst_mem *operands, const uint64_t *span)
 {
-    uint64_t packed = 0;
+    uint64_t packed = 0, start;
     uint32_t i;
 
-    for (i = 0; i < op->n_operands; i++)
-        packed |=
-            (uint64_t)(uint32_t)__builtin_ctzll(qst__operand_start(&operands[i]) | (UINT64_C(1) << QST__ALIGN_MAX))
-            << (8 * i);
+    for (i = 0; i < op->n_operands; i++) {
+        start = span[i] ? qst__operand_start(&operands[i]) : 0;
+        packed |= (uint64_t)(uint32_t)__builtin_ctzll(start | (UINT64_C(1) << QST__ALIGN_MAX)) << (8 * i);
+    }
     return packed;
 }
 
@@ -48,22 +48,30 @@ static void set_aligns(const qst_op *op, void *problem, uint64_t aligns)
         }
 }
 
-static qst_status look_up(qst_set *set, const qst__queue *q, const void *problem, uint64_t aligns, qst__route **route,
-                          qst_error *err)
+/* The spans are the operation's to tell, and it tells them of problems in contract. */
+static qst_status look_up(qst_set *set, const qst__queue *q, const void *problem, const qst_mem *operands,
+                          uint64_t *aligns, qst__route **route, qst_error *err)
 {
     const qst_op *op = &set->model.op;
     qst__site    *site;
     qst__shelf   *shelf;
     char          copy[QST__PROBLEM_BYTES];
+    uint64_t      span[QST_OPERANDS_MAX];
+    uint32_t      i;
     qst_status    status = qst__problem_copy(op, problem, copy, err);
 
+    if (status == QST_OK)
+        status = op->check(op->user, copy, err);
     if (status == QST_OK)
         status = qst__site_of(set->ctx, q->context, q->device, &site, err);
     if (status == QST_OK)
         status = qst__shelf_of(site, set, &shelf, err);
     if (status != QST_OK)
         return status;
-    set_aligns(op, copy, aligns);
+    for (i = 0; i < op->n_operands; i++)
+        span[i] = op->span(op->user, copy, i);
+    *aligns = pack_aligns(op, operands, span);
+    set_aligns(op, copy, *aligns);
     return qst__route_of(shelf, copy, route, err);
 }
 
@@ -83,12 +91,14 @@ static void remember(qst_set *set, const qst__queue *q, const void *problem, uin
     memcpy(last.problem, problem, size);
 }
 
-static bool remembered(const qst_set *set, const qst__queue *q, const void *problem, uint32_t size, uint64_t aligns)
+static bool remembered(const qst_set *set, const qst__queue *q, const void *problem, uint32_t size,
+                       const qst_mem *operands)
 {
     return last.serial == set->ctx->serial &&
            last.epoch == atomic_load_explicit(&set->ctx->epoch, memory_order_acquire) && last.set == set &&
-           last.context == q->context && last.device == q->device && last.aligns == aligns && last.size == size &&
-           !memcmp(last.problem, problem, size);
+           last.context == q->context && last.device == q->device && last.size == size &&
+           !memcmp(last.problem, problem, size) &&
+           last.aligns == pack_aligns(&set->model.op, operands, last.route->span);
 }
 
 static qst_status check_arguments(const qst_set *set, const void *problem, const qst_mem *operands, cl_uint n_wait,
@@ -109,7 +119,7 @@ qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem
 {
     qst__queue  q;
     qst__route *route;
-    uint64_t    aligns;
+    uint64_t    aligns = 0;
     uint32_t    size;
     bool        in_slot;
     qst_status  status;
@@ -120,12 +130,11 @@ qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem
     if (status != QST_OK)
         return status;
     memcpy(&size, problem, sizeof size);
-    aligns = pack_aligns(&set->model.op, operands);
-    in_slot = remembered(set, &q, problem, size, aligns);
+    in_slot = remembered(set, &q, problem, size, operands);
     if (in_slot) {
         route = last.route;
     } else {
-        status = look_up(set, &q, problem, aligns, &route, err);
+        status = look_up(set, &q, problem, operands, &aligns, &route, err);
         if (status != QST_OK)
             return status;
     }

@@ -58,7 +58,8 @@ static qst_status open_trials(qst__bench *r, qst_error *err)
     if (r->has_second)
         status = qst__trial_init(&r->second, r->shelf, problem, false, r->site->bench, err);
     if (status == QST_OK && r->shelf->set->model.op.judge) {
-        if (!r->has_second || derive(r, QST_VARY_SECOND_REAL, problem) != QST_OK)
+        if ((!r->has_second || derive(r, QST_VARY_SECOND_REAL, problem) != QST_OK) &&
+            derive(r, QST_VARY_EXACT, problem) != QST_OK) /* too small for a second shape: its own, tame scalars */
             memcpy(problem, r->route->normal, op->problem_size);
         status = qst__trial_init(&r->real, r->shelf, problem, true, r->site->bench, err);
     }

@@ -334,6 +334,23 @@ qst_status qst__route_settle(qst__route *route, bool nested, qst_error *err)
     return status;
 }
 
+/* How deep calls from steps are nested on this thread: an operation that calls itself must come to an end. */
+#define DEPTH_MAX 8u
+static _Thread_local uint32_t depth;
+
+static qst_status call(qst__route *route, qst__way *way, cl_command_queue queue, bool in_order, const qst_mem *normal,
+                       cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err)
+{
+    qst_status status;
+
+    if (depth == DEPTH_MAX)
+        return qst__fail(err, QST_E_PLUGIN, way->name, "calls from steps are nested over %u deep", DEPTH_MAX);
+    depth++;
+    status = qst__way_enqueue(way, route->shelf->site, queue, in_order, normal, n_wait, wait_list, event, NULL, err);
+    depth--;
+    return status;
+}
+
 qst_status qst__route_call(void *target, void *queue, bool in_order, const qst_mem *operands, uint32_t n_wait,
                            void *const *wait_list, void **event, qst_error *err)
 {
@@ -355,7 +372,7 @@ qst_status qst__route_call(void *target, void *queue, bool in_order, const qst_m
         return qst__join_nothing(queue, n_wait, (const cl_event *)wait_list, (cl_event *)event, err);
     if (!way)
         status = qst__resolve_known(route, &way, err);
-    return status != QST_OK ? status
-                            : qst__way_enqueue(way, route->shelf->site, queue, in_order, normal, n_wait,
-                                               (const cl_event *)wait_list, (cl_event *)event, NULL, err);
+    return status != QST_OK
+               ? status
+               : call(route, way, queue, in_order, normal, n_wait, (const cl_event *)wait_list, (cl_event *)event, err);
 }

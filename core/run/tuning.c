@@ -16,7 +16,9 @@
 #include <string.h>
 #include <time.h>
 
-#define POLL_NS 5000000 /* between two looks at a key that another process tunes */
+#define POLL_NS        5000000     /* between two looks at a key that another process tunes */
+#define LEASE_PAUSE_NS 1000000u    /* between two looks at the lease */
+#define LEASE_NS       5000000000u /* that a lease is waited for */
 
 /* Who is told how far it is. The rounds begun up to now take part, of the last one also those that wait. */
 static void tell(const qst__entry *entry, const qst__verdict *verdict, const char *candidate)
@@ -52,28 +54,36 @@ static void commit(void *user, const qst__verdict *verdict, uint32_t candidate)
         qst__remember(entry, verdict);
 }
 
-/* One timing at a time on a device, in this process and on this machine. */
+/* One timing at a time on a device, in this process and on this machine. Who holds the machine's part may be stopped for
+ * good: after LEASE_NS its times are the worse for it, and nobody else's calls hang. */
 static void lease(void *user, bool take)
 {
-    qst__entry *entry = user;
-    qst__site  *site = entry->shelf->site;
-    qst_store  *store = &site->ctx->store;
-    char        key[QST_STORE_KEY_MAX];
-    int         length;
+    qst__entry           *entry = user;
+    qst__site            *site = entry->shelf->site;
+    qst_store            *store = &site->ctx->store;
+    const struct timespec pause = {0, LEASE_PAUSE_NS};
+    uint64_t              waited;
+    char                  key[QST_STORE_KEY_MAX];
+    int                   length;
 
-    if (take) {
-        qst__lock_take(&site->lease);
-        length = snprintf(key, sizeof key, "lease %s", site->facts.device.target);
-        if (store->lease &&
-            store->lease(store->self, key, (uint64_t)(length < (int)sizeof key ? length : (int)sizeof key - 1),
-                         &site->lease_token) != QST_OK)
-            site->lease_token = NULL;
-    } else {
+    if (!take) {
         if (site->lease_token)
             store->release(store->self, site->lease_token);
         site->lease_token = NULL;
         qst__lock_give(&site->lease);
+        return;
     }
+    qst__lock_take(&site->lease);
+    length = snprintf(key, sizeof key, "lease %s", site->facts.device.target);
+    length = length < (int)sizeof key ? length : (int)sizeof key - 1;
+    for (waited = 0; waited < LEASE_NS && !atomic_load(&site->closing); waited += LEASE_PAUSE_NS) {
+        if (store->claim(store->self, key, (uint64_t)length, &site->lease_token) != QST_E_BUSY)
+            return;
+        nanosleep(&pause, NULL);
+    }
+    site->lease_token = NULL;
+    QST__LOG(&site->ctx->log, TUNE, WARN, "the device's lease is held for over %d s by a process that may be stopped",
+             (int)(LEASE_NS / 1000000000u));
 }
 
 static qst_status note_problem(qst__verdict *verdict, const qst__route *route)

@@ -8,8 +8,9 @@
 #include <quernstone/matmul.h>
 #include <stdio.h>
 
-#define LIBRARY "libclblast.so.1"
-#define CALL_NS 10000.0 /* of a call on the host */
+#define LIBRARY    "libclblast.so.1"
+#define ALIGN_LOG2 4u
+#define CALL_NS    10000.0 /* of a call on the host */
 
 /* The part of CLBlast's C interface that is used, so that building needs no CLBlast. Enumerations are ints there. */
 enum { ROW_MAJOR = 101, TRANSPOSE_NO = 111, TRANSPOSE_YES = 112 };
@@ -129,6 +130,9 @@ static int32_t can_run(void *user, const qst_device *device, const void *problem
         return qstk_no(why, "CLBlast has one batch dimension; these do not merge into one");
     if (d >= 0 && (p->a.batch[d] == 0 || p->b.batch[d] == 0 || p->c.batch[d] == 0))
         return qstk_no(why, "a batch that shares A or B has no form in CLBlast");
+    /* It takes a buffer's start to suit its vectors; one over the caller's own memory may not. */
+    if (p->a.align < ALIGN_LOG2 || p->b.align < ALIGN_LOG2 || p->c.align < ALIGN_LOG2)
+        return qstk_no(why, "A, B and C must start at multiples of 16 bytes, and say so");
     return QST_OK;
 }
 

@@ -6,7 +6,9 @@
 #include "tiled.h"
 #include <stdio.h>
 
-#define LOCAL_SLACK    16384u    /* bytes of local memory to keep clear of: PoCL aborts the process beyond its limit */
+#define LOCAL_SLACK    16384u /* bytes of local memory to keep clear of: PoCL aborts the process beyond its limit */
+#define ALPHA_LEAST    0x1p-32
+#define ALPHA_MOST     0x1p32
 #define VECTOR         16        /* columns of a vector in cpu.cl */
 #define PARTS_A_UNIT   4         /* work-groups for each compute unit: lets the driver even out a late start */
 #define PART_FLOPS     2000000.0 /* least work of a part: under it waking another thread costs more than it gives */
@@ -43,6 +45,16 @@ int32_t tiled_thread_supports(const struct tiled_row *row, const qst_device *dev
         return qstk_no(why, "a work-group of one work-item: for CPU devices only");
     if (local_bytes(row, 1) + LOCAL_SLACK > device->local_bytes)
         return qstk_no(why, "the panel needs more local memory than the device has, less 16 KB");
+    return QST_OK;
+}
+
+/* Each block of k is scaled by alpha before it is added: where alpha is extreme, parts of a sum may overflow that the
+ * whole does not. */
+int32_t tiled_thread_fits(const struct tiled_row *row, const struct tiled_view *v, const char **why)
+{
+    const double size = v->alpha < 0.0 ? -v->alpha : v->alpha;
+    if (v->k > (int64_t)row->bk && !(size >= ALPHA_LEAST && size <= ALPHA_MOST))
+        return qstk_no(why, "k in several blocks, and alpha not within 2^-32 and 2^32");
     return QST_OK;
 }
 

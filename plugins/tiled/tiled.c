@@ -43,6 +43,8 @@ static int32_t look(const struct tiled_row *row, const qst_device *device, const
                     const char **why)
 {
     int32_t status = tiled_look(view, (const qst_matmul *)problem, why);
+    if (status == QST_OK && row->form == TILED_THREAD && row->slices == 1)
+        status = tiled_thread_fits(row, view, why);
     if (status == QST_OK && row->slices > 1)
         status = tiled_split(row, device, view, why);
     if (status == QST_OK && row->form == TILED_BARRIER)

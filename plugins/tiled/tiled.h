@@ -68,6 +68,7 @@ int32_t tiled_thread_supports(const struct tiled_row *row, const qst_device *dev
 
 /* Limits of a launch that hang on the problem. */
 int32_t tiled_barrier_fits(const struct tiled_row *row, const struct tiled_view *view, const char **why);
+int32_t tiled_thread_fits(const struct tiled_row *row, const struct tiled_view *view, const char **why);
 
 /* Expected ns of a launch; 0 where the device says nothing. */
 double tiled_barrier_estimate(const struct tiled_row *row, const qst_device *device, const struct tiled_view *view);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PIECE 65536
@@ -45,6 +46,9 @@ char *file_read(const char *path, size_t *length)
 
 int file_write(const char *path, const char *bytes, size_t length)
 {
+    struct stat there;
+    if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return out_fail("%s: is no plain file, and is not replaced", path);
     char *beside = out_text("%s.%ld.new", path, (long)getpid());
     FILE *file = fopen(beside, "wb");
     bool  good = file && (!length || fwrite(bytes, 1, length, file) == length);

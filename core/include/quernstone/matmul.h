@@ -4,7 +4,8 @@
  *
  *   A is m × k, B is k × n, C is m × n, for each of batch[0] × batch[1] × batch[2] × batch[3] products. Element
  *   (i, j) of batch (b0, b1, b2, b3) of a matrix stands at  i·row + j·col + Σ b_d·batch[d]  elements after the
- *   operand's start. Strides are not negative; 0 broadcasts (A and B only: C's elements must all be distinct).
+ *   operand's start. Strides are not negative; 0 broadcasts (A and B only: C's elements must all be distinct). C must not overlap A or B in memory; that is
+ * not checked.
  *
  * BLAS rules: beta = 0 never reads C; k = 0 or alpha = 0 scales C and reads neither A nor B; m, n or a batch of 0 is
  * success with nothing computed. NaN and infinities in what is read go through as in a plain fma loop.

@@ -17,6 +17,15 @@ static double exact_alpha(double alpha)
     return alpha < 0.0 ? -1.0 : 1.0;
 }
 
+/* The caller's scalar where reals of (-1, 1) keep a meaning with it, for what is judged is the candidate and not the
+ * scalar: a verdict serves all scalars of the key. An extreme one, or none at all, becomes one of common size. */
+static double tame(double scalar)
+{
+    const double size = fabs(scalar);
+
+    return size == 0.0 || (size >= 0x1p-20 && size <= 0x1p20) ? scalar : copysign(1.5, scalar);
+}
+
 static double exact_beta(double beta)
 {
     return beta == 0.0 || beta == 1.0 ? beta : -1.0;
@@ -168,8 +177,8 @@ int32_t qst__matmul_vary(void *user, const void *problem, uint32_t which, void *
     case QST_VARY_SECOND:
         return second(p, out);
     case QST_VARY_SECOND_REAL:
-        out->alpha = p->alpha;
-        out->beta = p->beta;
+        out->alpha = tame(p->alpha);
+        out->beta = tame(p->beta);
         return second(p, out);
     default:
         return QST_E_UNSUPPORTED;
