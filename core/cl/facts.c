@@ -234,6 +234,18 @@ static void read_numbers(qst_device *d, source *device)
         d->cache_bytes = u64(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
 }
 
+/* NVIDIA's extension cl_nv_device_attribute_query. */
+#define COMPUTE_CAPABILITY_MAJOR_NV 0x4000
+#define COMPUTE_CAPABILITY_MINOR_NV 0x4001
+
+static void read_maker(qst__facts *facts, source *device)
+{
+    facts->device.vendor_id = u32(device, CL_DEVICE_VENDOR_ID);
+    if (has_extension(facts->texts[TEXT_EXTENSIONS], "cl_nv_device_attribute_query"))
+        facts->device.compute_capability =
+            u32(device, COMPUTE_CAPABILITY_MAJOR_NV) * 10 + u32(device, COMPUTE_CAPABILITY_MINOR_NV);
+}
+
 /* The power of two GiB that is nearest by ratio, at least 1: what a driver keeps for itself does not change it. */
 static unsigned memory_class(uint64_t bytes)
 {
@@ -297,6 +309,7 @@ qst_status qst__facts_init(qst__facts *facts, const qst__alloc *alloc, cl_contex
     }
     d->group_multiple = read_multiple(d->type, facts->texts[TEXT_VENDOR]);
     read_flags(facts, &from);
+    read_maker(facts, &from);
     code = from.passing;
     if (code != CL_SUCCESS)
         goto failed;

@@ -4,6 +4,8 @@
  * entry, not for the list, so different programs are built at the same time. */
 #include "cl/program.h"
 
+#include "cl/retarget.h"
+
 #include <string.h>
 
 #define LOG_IN_ERROR 400 /* characters of a build log that an error's text can carry */
@@ -72,7 +74,7 @@ static void read_log(const qst__programs *programs, qst__program *program, cl_pr
 static cl_program create(const qst__programs *programs, const qst_program *desc, cl_int *code)
 {
     size_t length = (size_t)desc->length;
-    if (desc->form == QST_PROGRAM_SOURCE) {
+    if (desc->form != QST_PROGRAM_BINARY) {
         const char *source = desc->data;
         return clCreateProgramWithSource(programs->context, 1, &source, &length, code);
     }
@@ -103,12 +105,12 @@ static bool load(qst__programs *programs, const qst_program *desc, const char *o
     uint8_t    *bytes = NULL;
     size_t      length = 0;
     qst_status  status;
-    qst_program binary = {sizeof binary, QST_PROGRAM_BINARY, NULL, 0, NULL};
+    qst_program binary = {.size = sizeof binary, .form = QST_PROGRAM_BINARY};
     uint64_t    start = qst__now(&programs->clock);
     cl_int      code = CL_INVALID_BINARY;
     cl_program  cl = NULL;
 
-    if (!programs->binaries.load || desc->form != QST_PROGRAM_SOURCE)
+    if (!programs->binaries.load || desc->form == QST_PROGRAM_BINARY)
         return false;
     status = programs->binaries.load(programs->binaries.user, program->digest, &bytes, &length);
     if (status == QST_E_BUILD) { /* it failed on this driver before: the log is all there is */
@@ -149,16 +151,16 @@ static void save_failure(const qst__programs *programs, const qst__program *prog
 
 uint64_t qst__programs_keep(qst__programs *programs, qst__program *program)
 {
-    uint64_t       start = qst__now(&programs->clock);
-    size_t         length = 0;
-    unsigned char *bytes = NULL;
+    uint64_t start = qst__now(&programs->clock);
+    size_t   length = 0;
+    cl_int   code;
+    char    *bytes;
 
     if (!programs->binaries.save || program->kept || !program->cl)
         return 0;
     program->kept = true;
-    if (clGetProgramInfo(program->cl, CL_PROGRAM_BINARY_SIZES, sizeof length, &length, NULL) == CL_SUCCESS && length)
-        bytes = qst__zalloc(programs->alloc, length);
-    if (bytes && clGetProgramInfo(program->cl, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL) == CL_SUCCESS)
+    bytes = qst__binary_of(programs->alloc, program->cl, &length, &code);
+    if (bytes && length)
         programs->binaries.save(programs->binaries.user, program->digest, false, bytes, length);
     qst__free(programs->alloc, bytes);
     QST__LOG(programs->log, CL, DEBUG, "binary of %llu bytes kept in %.1f ms", (unsigned long long)length,
@@ -172,6 +174,25 @@ static void tell_built(qst__programs *programs, const qst__program *program, con
     qst__built built = {program->digest, options, from, program->code != CL_SUCCESS, ns};
     if (programs->built)
         programs->built(programs->built_user, &built);
+}
+
+/* The step from the built source to the retargeted program. A failure's reason goes in front of the log. */
+static cl_int retarget(const qst__programs *programs, const qst_program *desc, const char *options,
+                       qst__program *program, cl_program *cl)
+{
+    qst_error why = {0};
+    qst__str  text;
+    cl_int    code = qst__retarget_build(programs->alloc, programs->context, programs->device, desc, options, cl, &why);
+
+    read_log(programs, program, *cl);
+    if (code == CL_SUCCESS)
+        return code;
+    qst__str_init(&text, programs->alloc);
+    qst__str_printf(&text, "%s\n%s", why.text, qst__program_log(program));
+    qst__free(programs->alloc, program->log);
+    program->log = qst__str_take(&text);
+    qst__str_finish(&text);
+    return code;
 }
 
 /* Without the lock: the entry is this thread's as long as it is BUILDING. Gives the next state. */
@@ -191,13 +212,15 @@ static int build(qst__programs *programs, const qst_program *desc, const char *o
     if (code == CL_SUCCESS) {
         code = clBuildProgram(cl, 1, &programs->device, options, NULL, NULL);
         read_log(programs, program, cl);
+        if (code == CL_SUCCESS && desc->form == QST_PROGRAM_RETARGETED)
+            code = retarget(programs, desc, options, program, &cl);
     } else {
         cl = NULL;
     }
     *ns = qst__now(&programs->clock) - start;
     count_build(programs, desc->form, *ns);
     program->code = code;
-    tell_built(programs, program, options, desc->form == QST_PROGRAM_SOURCE ? QST__BUILT_SOURCE : QST__BUILT_BINARY,
+    tell_built(programs, program, options, desc->form == QST_PROGRAM_BINARY ? QST__BUILT_BINARY : QST__BUILT_SOURCE,
                *ns);
     if (code == CL_SUCCESS) {
         program->cl = cl;
@@ -225,6 +248,12 @@ static void digest_of(const qst_program *desc, const char *options, uint8_t dige
     qst__sha256_update(&sha, head, sizeof head);
     qst__sha256_update(&sha, desc->data, (size_t)desc->length);
     qst__sha256_update(&sha, options, strlen(options));
+    if (desc->form == QST_PROGRAM_RETARGETED) {
+        const char *marker = desc->marker ? desc->marker : QST__RETARGET_MARKER;
+        qst__sha256_update(&sha, "", 1);
+        qst__sha256_update(&sha, desc->target, strlen(desc->target) + 1);
+        qst__sha256_update(&sha, marker, strlen(marker) + 1);
+    }
     qst__sha256_finish(&sha, digest);
 }
 
@@ -258,13 +287,42 @@ static qst_status build_failed(const qst__program *program, cl_int code, qst_err
 
 static qst_status check(const qst_program *desc, qst_error *err)
 {
-    if (desc->form != QST_PROGRAM_SOURCE && desc->form != QST_PROGRAM_BINARY)
-        return qst__fail(err, QST_E_INVALID, "program", "form %u is neither source (%d) nor binary (%d)",
-                         (unsigned)desc->form, QST_PROGRAM_SOURCE, QST_PROGRAM_BINARY);
+    if (desc->form < QST_PROGRAM_SOURCE || desc->form > QST_PROGRAM_RETARGETED)
+        return qst__fail(err, QST_E_INVALID, "program",
+                         "form %u is neither source (%d) nor binary (%d) nor retargeted (%d)", (unsigned)desc->form,
+                         QST_PROGRAM_SOURCE, QST_PROGRAM_BINARY, QST_PROGRAM_RETARGETED);
+    if (desc->form == QST_PROGRAM_RETARGETED &&
+        (!desc->target || !qst__is_name(desc->target, "") || (desc->marker && !desc->marker[0])))
+        return qst__fail(err, QST_E_INVALID, "program", "retargeted to '%s': not a name of [a-z0-9_]%s",
+                         desc->target ? desc->target : "nothing",
+                         desc->marker && !desc->marker[0] ? ", or an empty marker" : "");
     if (!desc->data || desc->length == 0 || desc->length > SIZE_MAX)
         return qst__fail(err, QST_E_INVALID, "program", "%llu bytes%s are no program", (unsigned long long)desc->length,
                          desc->data ? "" : " at NULL");
     return QST_OK;
+}
+
+/* The canonical options and the key of a legal program; the options are the caller's. */
+static qst_status identify(const qst__programs *programs, const qst_program *desc, char **options, uint8_t digest[32],
+                           qst_error *err)
+{
+    qst_status status = check(desc, err);
+    *options = status == QST_OK ? qst__program_options(programs->alloc, desc->options) : NULL;
+    if (status != QST_OK)
+        return status;
+    if (!*options)
+        return qst__fail(err, QST_E_NOMEM, "program", "no memory for build options");
+    digest_of(desc, *options, digest);
+    return QST_OK;
+}
+
+qst_status qst__programs_digest(const qst__programs *programs, const qst_program *desc, uint8_t digest[32],
+                                qst_error *err)
+{
+    char      *options;
+    qst_status status = identify(programs, desc, &options, digest, err);
+    qst__free(programs->alloc, options);
+    return status;
 }
 
 qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
@@ -273,16 +331,13 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
     uint8_t    digest[32];
     uint64_t   ns = 0;
     cl_int     code;
-    qst_status status = check(desc, err);
+    char      *options;
+    qst_status status = identify(programs, desc, &options, digest, err);
     *out = NULL;
     if (build_ns)
         *build_ns = 0;
     if (status != QST_OK)
         return status;
-    char *options = qst__program_options(programs->alloc, desc->options);
-    if (!options)
-        return qst__fail(err, QST_E_NOMEM, "program", "no memory for build options");
-    digest_of(desc, options, digest);
 
     qst__lock_take(&programs->lock);
     qst__program *program = find_or_add(programs, digest);

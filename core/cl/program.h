@@ -2,8 +2,8 @@
  *
  * program.h: programs of one device in one cl_context, each built once.
  *
- * The key is a SHA-256 of form, data and canonical options (words sorted, single blanks; -D and -I words keep their
- * own text). A build that failed is remembered with its log and not repeated. Thread-safe: two threads that ask for
+ * The key is a SHA-256 of form, data, canonical options (words sorted, single blanks; -D and -I words keep their own
+ * text) and, for a retargeted program, target and marker. A build that failed is remembered with its log and not repeated. Thread-safe: two threads that ask for
  * the same program build it once.
  */
 #ifndef QST_CL_PROGRAM_H
@@ -31,9 +31,9 @@ enum { QST__BUILT_SOURCE, QST__BUILT_BINARY, QST__BUILT_STORE };
 typedef struct qst__built {
     const uint8_t *digest;  /* as above, 32 bytes */
     const char    *options; /* canonical */
-    uint32_t       from;    /* QST__BUILT_…: source, the candidate's own binary, a kept binary or failure */
-    bool           failed;
-    uint64_t       ns;
+    uint32_t from; /* QST__BUILT_…: source (retargeted or not), the candidate's binary, a kept binary or failure */
+    bool     failed;
+    uint64_t ns;
 } qst__built;
 
 typedef struct qst__programs {
@@ -64,6 +64,10 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
  * some drivers compile at the first launch, and what was not compiled by then is not in the binary. Nothing where it
  * came from a binary, or was kept before. Gives the time it took. */
 uint64_t qst__programs_keep(qst__programs *programs, qst__program *program);
+
+/* What programs are looked up by, and binaries kept under. E_INVALID: no legal program. */
+qst_status qst__programs_digest(const qst__programs *programs, const qst_program *desc, uint8_t digest[32],
+                                qst_error *err);
 
 cl_program  qst__program_cl(const qst__program *program);
 const char *qst__program_log(const qst__program *program); /* whole build log, "" where there is none */

@@ -3,7 +3,7 @@
  * host.c: the table of functions that plugins get, and their start as a transaction: what a plugin adds takes effect
  * as a whole, or not at all.
  */
-#include "run/run.h"
+#include "run/once.h"
 
 #include <string.h>
 
@@ -134,6 +134,18 @@ static int32_t host_add_candidate(void *self, const qst_candidate *candidate)
     return status == QST_OK ? QST_OK : refuse(host, status, &err);
 }
 
+static int32_t host_program_binary(void *self, const qst_device *device, const qst_program *program, void *user,
+                                   void (*take)(void *user, const void *bytes, uint64_t length), qst_error *err)
+{
+    return qst__once_binary(((host_self *)self)->ctx, device, program, user, take, err);
+}
+
+static int32_t host_run_once(void *self, const qst_device *device, const qst_program *program, const qst_launch *launch,
+                             void *answer, uint32_t bytes, qst_error *err)
+{
+    return qst__once_run(((host_self *)self)->ctx, device, program, launch, answer, bytes, err);
+}
+
 static void remember(host_self *host)
 {
     uint32_t i;
@@ -172,6 +184,8 @@ static void fill_table(struct qst__hosted *hosted)
     t->add_operation = host_add_operation;
     t->add_group = host_add_group;
     t->add_candidate = host_add_candidate;
+    t->program_binary = host_program_binary;
+    t->run_once = host_run_once;
 }
 
 static qst_status start_one(qst_context *ctx, uint32_t index, qst_error *err)

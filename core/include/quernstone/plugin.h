@@ -68,8 +68,10 @@ typedef struct qst_device {
     const char           *vendor;
     const char           *platform;
     const char           *driver;
-    const char           *extensions; /* separated by blanks */
-    const char           *target;     /* the device model: platform, vendor, name, units, memory class */
+    const char           *extensions;         /* separated by blanks */
+    const char           *target;             /* the device model: platform, vendor, name, units, memory class */
+    uint32_t              vendor_id;          /* CL_DEVICE_VENDOR_ID: 0x10de for NVIDIA */
+    uint32_t              compute_capability; /* NVIDIA's, 90 for 9.0; 0 where there is none */
 } qst_device;
 
 /* ---- Fields: problems and keys as text ------------------------------------------------------------------------ */
@@ -147,17 +149,25 @@ typedef struct qst_group {
     int32_t reserved;
 } qst_group;
 
-enum { QST_PROGRAM_SOURCE = 1, QST_PROGRAM_BINARY = 2 };
+enum { QST_PROGRAM_SOURCE = 1, QST_PROGRAM_BINARY = 2, QST_PROGRAM_RETARGETED = 3 };
 
 /* A program a candidate needs. Grows. The host owns the struct and zeroes it (form SOURCE); the candidate fills it
  * with memory that lives until the candidate's next program() on the same thread, or longer. Programs with equal
- * text and options are built once for a device, whoever asks. */
+ * text and options are built once for a device, whoever asks.
+ *
+ * RETARGETED is source whose binary is assembly text (NVIDIA's PTX), and is made in three steps: the source is built;
+ * in the text that comes out each `marker` is taken away and the name behind `.target` becomes `target`; the driver
+ * builds that. So a source reaches instructions that the driver's compiler refuses for the processor it names, as
+ * comments of the assembly with operands: asm volatile("//@ wgmma… {%0, …}, %2;" : "+f"(x) : "l"(d)). What comes out is
+ * kept like any binary. Where a step fails so does the build, with the reason in its log. */
 typedef struct qst_program {
     uint32_t    size;
     uint32_t    form;
     const void *data;
     uint64_t    length;  /* bytes, without a terminator */
     const char *options; /* NULL: "-cl-std=CL1.2" */
+    const char *target;  /* RETARGETED: the processor, [a-z0-9_]+, "sm_90a" */
+    const char *marker;  /* RETARGETED: not empty; NULL: "//@ " */
 } qst_program;
 
 enum {
@@ -237,7 +247,8 @@ enum {
  *
  * Two forms. Launches as data: program and steps. A vendor library's: open, enqueue, close. One of the two.
  *
- * All functions: [any thread], no side effects seen from outside, no OpenCL calls except in open/enqueue/close.
+ * All functions: [any thread], no side effects seen from outside, no OpenCL calls except in open/enqueue/close;
+ * supports may ask the host's run_once.
  *   supports   cheap: may it ever run for this key here? QST_OK; QST_POOR: it may, as a last resort;
  *              QST_E_UNSUPPORTED with a reason. NULL: QST_OK.
  *   can_run    cheap and pure: can it compute just this problem, with these strides and alignments? The rule of
@@ -406,6 +417,8 @@ typedef struct qst_op {
 
 enum { QST_LOG_ERROR = 1, QST_LOG_WARN = 2, QST_LOG_INFO = 3, QST_LOG_DEBUG = 4 };
 
+#define QST_ANSWER_MAX 256u /* bytes of run_once's answer */
+
 /* What the host offers. Grows at its end only; test a member with QST_HOST_HAS before use where it is newer than
  * the minor number you require. `self` goes back as first argument and is valid from start to stop.
  *   alloc, free     [any thread] the context's memory; alloc gives NULL when there is none
@@ -414,7 +427,15 @@ enum { QST_LOG_ERROR = 1, QST_LOG_WARN = 2, QST_LOG_INFO = 3, QST_LOG_DEBUG = 4 
  *                   as long as the context.
  *   add_operation, add_group, add_candidate   [plugin start] copies the descriptor bounded; what it points at stays
  *                   the plugin's. QST_E_INVALID with a line in the log where it is refused; the whole start is
- *                   undone when any addition failed or start fails. */
+ *                   undone when any addition failed or start fails.
+ *   program_binary  [any thread] builds a program on a device that a candidate was asked about, unless it is built
+ *                   already, and hands its binary to take() as the driver gives it, before it returns. E_BUILD: it does
+ *                   not build. err: NULL, or zeroed; gets the reason.
+ *   run_once        [any thread] what a kernel finds out about a device: builds a program and runs one launch of it,
+ *                   whose operand 0 is a buffer of `bytes` (at most QST_ANSWER_MAX), zero before; gives what is in it
+ *                   afterwards. The answer is kept, with the store's programs, for the device model and the driver, so
+ *                   that a process that finds it there builds and runs nothing; a failure of the build is kept as well.
+ *                   E_BUILD: it does not build; E_CL: it does not run. err as above. */
 typedef struct qst_host {
     uint32_t size;
     uint32_t minor;
@@ -426,6 +447,10 @@ typedef struct qst_host {
     int32_t (*add_operation)(void *self, const qst_op *op);
     int32_t (*add_group)(void *self, const char *op, const qst_group *group);
     int32_t (*add_candidate)(void *self, const qst_candidate *candidate);
+    int32_t (*program_binary)(void *self, const qst_device *device, const qst_program *program, void *user,
+                              void (*take)(void *user, const void *bytes, uint64_t length), qst_error *err);
+    int32_t (*run_once)(void *self, const qst_device *device, const qst_program *program, const qst_launch *launch,
+                        void *answer, uint32_t bytes, qst_error *err);
 } qst_host;
 
 #define QST_HOST_HAS(host, member)                                                                                     \
