@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GATE = 0, USERS = 1 };
+enum { GATE = 0, USERS = 1, HOLDS = 2 };
+enum { PAUSE_MIN_NS = 20000, PAUSE_MAX_NS = 1000000 };
 #define PROCESSES ((uint64_t)1 << 61)
 #define KEYS      ((uint64_t)1 << 62)
 
@@ -31,20 +32,35 @@ struct qst__claims {
     int               fd; /* −1: in this process only */
     pid_t             pid;
     qst__lock         lock;
-    qst__cond         freed;
-    token            *held; /* or waited for by a thread of ours */
+    qst__lock         holds[QST__CLAIMS_HOLDS]; /* between threads: they share the file's description */
+    token            *held;
 };
 
-/* Sets the lock of one byte; errno's value, 0: done. A signal interrupts a wait: it is taken up again. */
-static int set_lock(int fd, short type, uint64_t at, bool wait)
+/* Sets the lock of one byte; errno's value, 0: done, EAGAIN: another's. */
+static int set_lock(int fd, short type, uint64_t at)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1};
     int          rc;
 
     do
-        rc = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+        rc = fcntl(fd, F_OFD_SETLK, &lock);
     while (rc != 0 && errno == EINTR);
     return rc == 0 ? 0 : errno == EACCES ? EAGAIN : errno;
+}
+
+/* Looks again and again, because a holder that is stopped must not stop us. */
+static int wait_lock(int fd, uint64_t at, uint32_t wait_ms)
+{
+    struct timespec pause = {.tv_nsec = PAUSE_MIN_NS};
+    uint64_t        waited = 0, most = wait_ms * UINT64_C(1000000);
+    int             rc;
+
+    while ((rc = set_lock(fd, F_WRLCK, at)) == EAGAIN && waited < most) {
+        (void)nanosleep(&pause, NULL);
+        waited += (uint64_t)pause.tv_nsec;
+        pause.tv_nsec = pause.tv_nsec < PAUSE_MAX_NS / 2 ? 2 * pause.tv_nsec : PAUSE_MAX_NS;
+    }
+    return rc;
 }
 
 static uint64_t byte_of(uint64_t region, const void *data, size_t bytes)
@@ -88,7 +104,7 @@ static qst_status open_file(qst__claims *claims, const char *folder, qst_error *
     status = qst__folder_trust_file(claims->fd, path, err);
     if (status != QST_OK)
         return status;
-    rc = set_lock(claims->fd, F_WRLCK, byte_of_process(), false);
+    rc = set_lock(claims->fd, F_WRLCK, byte_of_process());
     if (rc == EAGAIN)
         return qst__fail(err, QST_E_STATE, "store",
                          "'%.300s' is in use by another copy of this library in this process", folder);
@@ -109,7 +125,8 @@ qst_status qst__claims_open(qst__claims **out, const qst__alloc *alloc, const ch
     claims->fd = -1;
     claims->pid = getpid();
     qst__lock_init(&claims->lock);
-    qst__cond_init(&claims->freed);
+    for (uint32_t i = 0; i < QST__CLAIMS_HOLDS; i++)
+        qst__lock_init(&claims->holds[i]);
     if (folder)
         status = open_file(claims, folder, err);
     if (status == QST_OK)
@@ -130,7 +147,8 @@ void qst__claims_close(qst__claims *claims)
         qst__free(claims->alloc, claims->held);
         claims->held = next;
     }
-    qst__cond_finish(&claims->freed);
+    for (uint32_t i = 0; i < QST__CLAIMS_HOLDS; i++)
+        qst__lock_finish(&claims->holds[i]);
     qst__lock_finish(&claims->lock);
     qst__free(claims->alloc, claims);
 }
@@ -146,18 +164,10 @@ void qst__claims_forget(qst__claims *claims)
 
 qst_status qst__claims_enter(qst__claims *claims, uint32_t wait_ms, qst_error *err)
 {
-    const struct timespec ms = {.tv_nsec = 1000000};
-    int                   rc = 0;
+    int rc = claims->fd < 0 ? 0 : wait_lock(claims->fd, GATE, wait_ms);
 
-    if (claims->fd < 0)
-        return QST_OK;
-    /* Polled, because a holder that is stopped must not stop us. */
-    for (uint32_t waited = 0; (rc = set_lock(claims->fd, F_WRLCK, GATE, false)) == EAGAIN; waited++) {
-        if (waited >= wait_ms)
-            return qst__fail(err, QST_E_TIMEOUT, "store", "another process has been opening the store for %u ms",
-                             wait_ms);
-        (void)nanosleep(&ms, NULL);
-    }
+    if (rc == EAGAIN)
+        return qst__fail(err, QST_E_TIMEOUT, "store", "another process has been opening the store for %u ms", wait_ms);
     if (rc != 0)
         return qst__fail(err, QST_E_IO, "store", "the store's gate cannot be locked: %s", strerror(rc));
     return QST_OK;
@@ -166,15 +176,15 @@ qst_status qst__claims_enter(qst__claims *claims, uint32_t wait_ms, qst_error *e
 void qst__claims_leave(qst__claims *claims)
 {
     if (claims->fd >= 0)
-        (void)set_lock(claims->fd, F_UNLCK, GATE, false);
+        (void)set_lock(claims->fd, F_UNLCK, GATE);
 }
 
 bool qst__claims_alone(qst__claims *claims)
 {
     /* The change of a held lock is one step: a refusal leaves it as it was. */
-    if (claims->fd < 0 || set_lock(claims->fd, F_WRLCK, USERS, false) != 0)
+    if (claims->fd < 0 || set_lock(claims->fd, F_WRLCK, USERS) != 0)
         return false;
-    (void)set_lock(claims->fd, F_RDLCK, USERS, false);
+    (void)set_lock(claims->fd, F_RDLCK, USERS);
     return true;
 }
 
@@ -185,11 +195,34 @@ qst_status qst__claims_join(qst__claims *claims, bool *alone, qst_error *err)
     *alone = false;
     if (claims->fd < 0)
         return QST_OK;
-    *alone = set_lock(claims->fd, F_WRLCK, USERS, false) == 0;
-    rc = set_lock(claims->fd, F_RDLCK, USERS, false);
+    *alone = set_lock(claims->fd, F_WRLCK, USERS) == 0;
+    rc = set_lock(claims->fd, F_RDLCK, USERS);
     if (rc != 0)
         return qst__fail(err, QST_E_IO, "store", "the store's users cannot be counted: %s", strerror(rc));
     return QST_OK;
+}
+
+void qst__claims_quit(qst__claims *claims)
+{
+    if (claims->fd >= 0)
+        (void)set_lock(claims->fd, F_UNLCK, USERS);
+}
+
+/* A file system that refuses the lock has no other process that could hold LMDB's. */
+qst_status qst__claims_hold(qst__claims *claims, uint32_t what, uint32_t wait_ms)
+{
+    qst__lock_take(&claims->holds[what]);
+    if (claims->fd < 0 || wait_lock(claims->fd, HOLDS + what, wait_ms) != EAGAIN)
+        return QST_OK;
+    qst__lock_give(&claims->holds[what]);
+    return QST_E_TIMEOUT;
+}
+
+void qst__claims_let(qst__claims *claims, uint32_t what)
+{
+    if (claims->fd >= 0)
+        (void)set_lock(claims->fd, F_UNLCK, HOLDS + what);
+    qst__lock_give(&claims->holds[what]);
 }
 
 bool qst__claims_write(qst__claims *claims, const void *note, size_t bytes)
@@ -202,7 +235,7 @@ bool qst__claims_read(qst__claims *claims, void *note, size_t bytes)
     return claims->fd >= 0 && pread(claims->fd, note, bytes, 0) == (ssize_t)bytes;
 }
 
-/* ---- Claims and leases ----------------------------------------------------------------------------------------- */
+/* ---- Claims ------------------------------------------------------------------------------------------------------ */
 
 static bool is_held(const qst__claims *claims, uint64_t at)
 {
@@ -224,12 +257,11 @@ static void drop(qst__claims *claims, token *given)
     *at = given->next;
     /* Before any thread of ours may ask for it again. */
     if (claims->fd >= 0)
-        (void)set_lock(claims->fd, F_UNLCK, given->at, false);
-    qst__cond_wake(&claims->freed);
+        (void)set_lock(claims->fd, F_UNLCK, given->at);
     qst__free(claims->alloc, given);
 }
 
-qst_status qst__claims_take(qst__claims *claims, const void *key, size_t bytes, bool wait, void **out)
+qst_status qst__claims_take(qst__claims *claims, const void *key, size_t bytes, void **out)
 {
     token *fresh;
     int    rc = 0;
@@ -242,8 +274,6 @@ qst_status qst__claims_take(qst__claims *claims, const void *key, size_t bytes, 
         return QST_E_NOMEM;
     fresh->at = byte_of(KEYS, key, bytes);
     qst__lock_take(&claims->lock);
-    while (wait && is_held(claims, fresh->at))
-        qst__cond_wait(&claims->freed, &claims->lock);
     if (is_held(claims, fresh->at)) {
         qst__lock_give(&claims->lock);
         qst__free(claims->alloc, fresh);
@@ -254,7 +284,7 @@ qst_status qst__claims_take(qst__claims *claims, const void *key, size_t bytes, 
     qst__lock_give(&claims->lock);
 
     if (claims->fd >= 0)
-        rc = set_lock(claims->fd, F_WRLCK, fresh->at, wait);
+        rc = set_lock(claims->fd, F_WRLCK, fresh->at);
     if (rc != 0) {
         qst__lock_take(&claims->lock);
         drop(claims, fresh);

@@ -7,9 +7,10 @@
  *
  *     byte 0            the gate: one process at a time opens or sets aside the data
  *     byte 1            users: shared by every process that has the data open; who gets it alone is alone
+ *     bytes 2, 3        before LMDB's own mutexes of its writer and of its table of readers, whose waits nobody can end
  *     2^61 + process    a mark of each process, exclusive: LMDB forbids opening a file twice in a process, and a
  *                       second copy of this library in one process has no other means to find out
- *     2^62 + hash       a claim or lease of a key (SHA-256, so that releases of the library agree)
+ *     2^62 + hash       a claim of a key (SHA-256, so that releases of the library agree)
  *
  * Such locks do not exclude threads that share the description: a list in memory does that. A child after fork
  * shares the descriptions, and would keep the locks of a dead parent: qst__claims_forget in the child closes them.
@@ -40,8 +41,18 @@ bool qst__claims_alone(qst__claims *claims);
 bool qst__claims_write(qst__claims *claims, const void *note, size_t bytes);
 bool qst__claims_read(qst__claims *claims, void *note, size_t bytes);
 
-/* Takes a key. wait: until it is free; else E_BUSY. E_NOMEM, E_IO, E_STATE (in a child after fork). */
-qst_status qst__claims_take(qst__claims *claims, const void *key, size_t bytes, bool wait, void **token);
+/* As one of the users: no longer one. What is broken here is for others to mend. */
+void qst__claims_quit(qst__claims *claims);
+
+/* A process that is stopped while it holds one of LMDB's mutexes would stop all others for ever. So who is about to take
+ * one holds its byte, which is waited for wait_ms at most: E_TIMEOUT. Let go in the same thread. Where the file has no
+ * locks this is between threads only. */
+enum { QST__CLAIMS_WRITER, QST__CLAIMS_READERS, QST__CLAIMS_HOLDS };
+qst_status qst__claims_hold(qst__claims *claims, uint32_t what, uint32_t wait_ms);
+void       qst__claims_let(qst__claims *claims, uint32_t what);
+
+/* Takes a key, or E_BUSY. E_NOMEM, E_IO, E_STATE (in a child after fork). */
+qst_status qst__claims_take(qst__claims *claims, const void *key, size_t bytes, void **token);
 void       qst__claims_give(qst__claims *claims, void *token); /* NULL and unknown tokens are fine */
 
 /* In a child after fork: closes the file without a look at any lock in memory. */

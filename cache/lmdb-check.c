@@ -373,6 +373,14 @@ qst_status qst__lmdb_check(int fd, const qst__alloc *alloc, qst_error *err)
     return status;
 }
 
+bool qst__lmdb_full(int fd)
+{
+    check       c = {.fd = fd};
+    struct stat found;
+
+    return get_metas(&c) == QST_OK && fstat(fd, &found) == 0 && c.now.last < (uint64_t)found.st_size / c.psize;
+}
+
 bool qst__lmdb_txn(int fd, uint64_t *txn)
 {
     check c = {.fd = fd};

@@ -24,6 +24,9 @@
  * E_IO; E_NOMEM. Reads the file's tree pages once; memory: a bit a page. Nothing of it may be written meanwhile. */
 qst_status qst__lmdb_check(int fd, const qst__alloc *alloc, qst_error *err);
 
+/* Does the file have all the pages that its newest snapshot counts? Some may be missing in one that is in order, too. */
+bool qst__lmdb_full(int fd);
+
 /* The number of the newest transaction; false where the metas are not in order. */
 bool qst__lmdb_txn(int fd, uint64_t *txn);
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TRIES = 8 };
+enum { TRIES = 8, WAIT_MS = 5000 };
 
 bool qst__env_readonly(const qst__env *env)
 {
@@ -107,9 +107,54 @@ uint64_t qst__env_file_bytes(const qst__env *env)
 
 /* ---- Transactions ------------------------------------------------------------------------------------------------ */
 
+/* Are the files no smaller than they were? Only what is larger may be mapped. */
+static bool is_whole(qst__env *env)
+{
+    char        path[QST__PATH_MAX];
+    uint64_t    seen = atomic_load(&env->data_bytes);
+    struct stat found;
+    bool        whole = fstat(env->files.fd, &found) == 0 && (uint64_t)found.st_size >= seen;
+
+    while (whole && (uint64_t)found.st_size > seen &&
+           !atomic_compare_exchange_weak(&env->data_bytes, &seen, (uint64_t)found.st_size))
+        ;
+    if (env->lock_inode) {
+        qst__files_path(&env->files, path, "lock.mdb");
+        if (stat(path, &found) == 0 && (uint64_t)found.st_ino == env->lock_inode && found.st_size < QST__LOCK_BYTES)
+            atomic_store(&env->lock_cut, true);
+    }
+    whole = whole && !atomic_load(&env->lock_cut);
+    if (!whole && !atomic_exchange(&env->dead, true))
+        qst__claims_quit(env->claims);
+    return whole;
+}
+
+/* Holds what LMDB's mutex of that kind is behind. Waited for once: who is stopped may be so for good. */
+static qst_status hold(qst__env *env, uint32_t what)
+{
+    qst_status status = qst__claims_hold(env->claims, what, atomic_load(&env->stuck[what]) ? 0 : WAIT_MS);
+
+    atomic_store(&env->stuck[what], status != QST_OK);
+    return status;
+}
+
+static int begin(qst__env *env, bool write, MDB_txn **txn)
+{
+    int rc;
+
+    (void)pthread_rwlock_rdlock(&env->map_lock);
+    rc = atomic_load(&env->dead) || !is_whole(env) ? MDB_PANIC
+                                                   : mdb_txn_begin(env->mdb, NULL, write ? 0 : MDB_RDONLY, txn);
+    if (rc != 0)
+        (void)pthread_rwlock_unlock(&env->map_lock);
+    return rc;
+}
+
 qst_status qst__env_begin(qst__env *env, bool write, MDB_txn **txn)
 {
-    int rc = MDB_MAP_RESIZED;
+    const uint32_t what = write ? QST__CLAIMS_WRITER : QST__CLAIMS_READERS;
+    qst_status     status;
+    int            rc = MDB_MAP_RESIZED;
 
     *txn = NULL;
     if (!qst__env_ours(env))
@@ -121,26 +166,31 @@ qst_status qst__env_begin(qst__env *env, bool write, MDB_txn **txn)
 
         if (atomic_load(&env->dead))
             return QST_E_CORRUPT;
-        (void)pthread_rwlock_rdlock(&env->map_lock);
-        rc = atomic_load(&env->dead) ? MDB_PANIC : mdb_txn_begin(env->mdb, NULL, write ? 0 : MDB_RDONLY, txn);
+        status = hold(env, what);
+        if (status != QST_OK)
+            return status;
+        rc = begin(env, write, txn);
+        if (rc == MDB_READERS_FULL)
+            (void)mdb_reader_check(env->mdb, NULL);
+        if (rc != 0 || !write)
+            qst__claims_let(env->claims, what);
         if (rc == 0)
-            return QST_OK; /* the lock is kept until the end */
-        (void)pthread_rwlock_unlock(&env->map_lock);
+            return QST_OK; /* the map's lock, and the writer's hold, are kept until the end */
         if (rc == MDB_MAP_RESIZED)
             (void)set_map(env, seen, 0);
-        else if (rc == MDB_READERS_FULL)
-            (void)mdb_reader_check(env->mdb, NULL);
     }
     return qst__env_status(env, rc);
 }
 
-int qst__env_end(qst__env *env, MDB_txn *txn, int rc)
+int qst__env_end(qst__env *env, bool write, MDB_txn *txn, int rc)
 {
     if (rc != 0)
         mdb_txn_abort(txn);
     else
         rc = mdb_txn_commit(txn);
     (void)pthread_rwlock_unlock(&env->map_lock);
+    if (write)
+        qst__claims_let(env->claims, QST__CLAIMS_WRITER);
     return rc;
 }
 
@@ -153,7 +203,7 @@ void qst__env_mark(qst__env *env)
     if (env->readonly || qst__env_begin(env, true, &txn) != QST_OK)
         return;
     qst__files_mark(&env->files); /* nobody commits as long as we could */
-    (void)qst__env_end(env, txn, MDB_NOTFOUND);
+    (void)qst__env_end(env, true, txn, MDB_NOTFOUND);
 }
 
 qst_status qst__env_sync(qst__env *env)
@@ -178,7 +228,7 @@ void qst__env_destroy(qst__env *env)
 {
     if (!env)
         return;
-    if (env->mdb)
+    if (env->mdb && !atomic_load(&env->lock_cut))
         mdb_env_close(env->mdb);
     if (env->gated)
         qst__claims_leave(env->claims);

@@ -16,6 +16,11 @@
  * Where nothing may be written, the environment is a read-only one; where not even locks may be had, it is one over a
  * private copy of the data in memory, since a reader without locks could be overtaken by a writer.
  *
+ * A file that is cut short under a map is a fault of memory to whoever reads there, so the sizes of both files are looked
+ * at before each transaction. LMDB never makes them smaller: where one is, the environment is dead, and its process
+ * leaves the users, so that the next one to open may be alone and mend it. What cannot be seen is the moment between
+ * the look and the read.
+ *
  * The map is doubled when it is full, up to the limit, and adopted when another process has grown it. That needs
  * a moment without any transaction in this process, so transactions are short: nothing is called back within one.
  */
@@ -44,11 +49,11 @@ bool qst__env_ours(const qst__env *env);
 /* False: the table is not there (read-only and never written). */
 bool qst__env_table(const qst__env *env, uint32_t db, MDB_dbi *table);
 
-/* A transaction, to be ended in this call of the store. E_STATE, E_REFUSED (to write), E_BUSY (no reader's slot),
- * E_IO, E_CORRUPT. */
+/* A transaction, to be ended in this call of the store and this thread. E_STATE, E_REFUSED (to write), E_BUSY (no
+ * reader's slot), E_TIMEOUT (5 s behind another process, that may be stopped), E_IO, E_CORRUPT. */
 qst_status qst__env_begin(qst__env *env, bool write, MDB_txn **txn);
-/* Ends it. LMDB's code: that of the commit, or `rc` where it is not 0 and the transaction is given up. */
-int qst__env_end(qst__env *env, MDB_txn *txn, int rc);
+/* Ends it, `write` as it was begun. LMDB's code: that of the commit, or `rc` where it is not 0 and it is given up. */
+int qst__env_end(qst__env *env, bool write, MDB_txn *txn, int rc);
 /* After MDB_MAP_FULL: makes the map larger, `over` bytes beyond the limit at most. false: it is as large as it may be. */
 bool qst__env_grow(qst__env *env, uint64_t over);
 

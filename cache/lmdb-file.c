@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MARK_BYTES = 256, LOCK_BYTES = 64 * 1024, DAMAGED_MAX = 1000 };
+enum { MARK_BYTES = 256, DAMAGED_MAX = 1000 };
 #define NOTE_MAGIC 0x31746f6e74737171u
 #define COPY_MAX   ((off_t)1 << 30)
 
@@ -153,10 +153,10 @@ qst_status qst__files_reserve_lock(const qst__files *files, qst_error *err)
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0)
         return qst__fail(err, QST_E_IO, "store", "'%.300s' cannot be opened: %s", path, strerror(errno));
-    rc = posix_fallocate(fd, 0, LOCK_BYTES);
+    rc = posix_fallocate(fd, 0, QST__LOCK_BYTES);
     (void)close(fd);
     if (rc != 0)
-        return qst__fail(err, QST_E_IO, "store", "'%.300s' cannot have %d bytes: %s", path, (int)LOCK_BYTES,
+        return qst__fail(err, QST_E_IO, "store", "'%.300s' cannot have %d bytes: %s", path, (int)QST__LOCK_BYTES,
                          strerror(rc));
     return QST_OK;
 }

@@ -19,7 +19,7 @@
 
 #include "cache/place.h"
 
-enum { QST__PATH_MAX = QST__PLACE_MAX + 32 };
+enum { QST__PATH_MAX = QST__PLACE_MAX + 32, QST__LOCK_BYTES = 64 * 1024 };
 
 typedef struct qst__files {
     char folder[QST__PLACE_MAX + 1];
@@ -39,7 +39,7 @@ void       qst__files_finish(qst__files *files);
  * it. E_IO. Only for who is alone. */
 qst_status qst__files_set_aside(qst__files *files, char name[32], qst_error *err);
 
-/* Gives lock.mdb all its blocks: LMDB writes to it through a map, where a full disk would be a fault of memory. */
+/* Gives lock.mdb all its blocks, QST__LOCK_BYTES: LMDB writes to it through a map, where a full disk would be a fault of memory. */
 qst_status qst__files_reserve_lock(const qst__files *files, qst_error *err);
 
 /* Leaves the clean mark. Nothing may write to the data meanwhile. What fails costs a check later. */

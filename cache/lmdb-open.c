@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { GATE_MS = 10000, MAX_READERS = 960, COPY_TRIES = 3 };
+enum { GATE_MS = 10000, MAX_READERS = 960, TRIES = 3 };
 #define MAP_FIRST ((uint64_t)4 << 20)
 #define MAP_ALIGN ((uint64_t)1 << 16) /* a multiple of any page size */
 
@@ -156,16 +156,16 @@ static qst_status open_copy(qst__env *env, qst_error *err)
         status =
             qst__fail(err, QST_E_NOTFOUND, "store", "'%.300s' has no data, and none can be written", env->files.folder);
     /* A writer may have been at work while it was copied: that looks like damage, once. */
-    for (int i = 0; status == QST_OK && i < COPY_TRIES; i++) {
+    for (int i = 0; status == QST_OK && i < TRIES; i++) {
         fd = qst__files_copy(&env->files, err);
         if (fd < 0)
             return QST_E_IO;
-        status = qst__lmdb_check(fd, &env->alloc, i + 1 < COPY_TRIES ? NULL : err);
+        status = qst__lmdb_check(fd, &env->alloc, i + 1 < TRIES ? NULL : err);
         if (status == QST_OK)
             break;
         (void)close(fd);
         fd = -1;
-        if (status == QST_E_CORRUPT && i + 1 < COPY_TRIES)
+        if (status == QST_E_CORRUPT && i + 1 < TRIES)
             status = QST_OK;
     }
     if (status != QST_OK)
@@ -200,10 +200,15 @@ static qst_status meet(qst__env *env, qst_error *err)
 {
     qst__files_note theirs, now;
 
-    if (qst__claims_read(env->claims, &theirs, sizeof theirs) && qst__files_note_of(&env->files, &now) &&
-        memcmp(&theirs, &now, sizeof now) == 0)
-        return QST_OK;
-    return qst__fail(err, QST_E_STATE, "store", "'%.300s' had files replaced while other processes use it",
+    if (!qst__claims_read(env->claims, &theirs, sizeof theirs) || !qst__files_note_of(&env->files, &now) ||
+        memcmp(&theirs, &now, sizeof now) != 0)
+        return qst__fail(err, QST_E_STATE, "store", "'%.300s' had files replaced while other processes use it",
+                         env->files.folder);
+    /* A writer may be at work while it is looked at: that looks like damage, once. */
+    for (int i = 0; i < TRIES; i++)
+        if (qst__lmdb_full(env->files.fd) || qst__lmdb_check(env->files.fd, &env->alloc, NULL) == QST_OK)
+            return QST_OK;
+    return qst__fail(err, QST_E_STATE, "store", "'%.300s' was cut short while other processes use it",
                      env->files.folder);
 }
 
@@ -232,7 +237,9 @@ static qst_status open_locked(qst__env *env, bool readonly, const qst__log *log,
         status = qst__files_open(&env->files, false, &env->alloc, err);
     if (status != QST_OK)
         return status;
-    if (alone && qst__files_note_of(&env->files, &note))
+    if (qst__files_note_of(&env->files, &note))
+        env->lock_inode = note.lock;
+    if (alone && env->lock_inode)
         (void)qst__claims_write(env->claims, &note, sizeof note);
     if (env->files.checked)
         qst__env_mark(env);

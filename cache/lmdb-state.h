@@ -27,7 +27,11 @@ struct qst__env {
     pthread_rwlock_t  map_lock; /* shared: a transaction is open; exclusive: the map changes */
     _Atomic(uint64_t) map_bytes;
     _Atomic(uint64_t) limit;
-    atomic_bool       dead; /* LMDB must not be asked any more */
+    _Atomic(uint64_t) data_bytes;               /* as large as the data were once seen to be */
+    uint64_t          lock_inode;               /* of lock.mdb; 0: none is used */
+    atomic_bool       dead;                     /* LMDB must not be asked any more */
+    atomic_bool       lock_cut;                 /* not even to close */
+    atomic_bool       stuck[QST__CLAIMS_HOLDS]; /* has been waited for in vain */
 };
 
 void qst__env_mark(qst__env *env);    /* leaves the clean mark */

@@ -53,7 +53,7 @@ static int32_t lmdb_get(void *self, uint32_t db, const void *key, uint64_t key_b
     }
     if (status == QST_OK && value.mv_size)
         memcpy(copy, value.mv_data, value.mv_size);
-    (void)qst__env_end(store->env, txn, MDB_NOTFOUND);
+    (void)qst__env_end(store->env, false, txn, MDB_NOTFOUND);
     if (status == QST_OK)
         (void)take(user, key, key_bytes, copy, value.mv_size);
     if (copy != small)
@@ -134,7 +134,7 @@ static int32_t lmdb_iterate(void *self, uint32_t db, qst_store_take take, void *
             break;
         if (qst__env_table(store->env, db, &table))
             status = qst__env_status(store->env, read_batch(txn, table, &b));
-        (void)qst__env_end(store->env, txn, MDB_NOTFOUND);
+        (void)qst__env_end(store->env, false, txn, MDB_NOTFOUND);
     } while (status == QST_OK && b.n > 0 && show_batch(&b, take, user));
     qst__str_finish(&b.bytes);
     return status;
@@ -157,7 +157,7 @@ static qst_status write_entry(lmdb *store, uint32_t db, MDB_val key, MDB_val *va
         rc = qst__env_table(store->env, db, &table) ? 0 : MDB_NOTFOUND;
         if (rc == 0)
             rc = value ? mdb_put(txn, table, &key, value, 0) : mdb_del(txn, table, &key, NULL);
-        rc = qst__env_end(store->env, txn, rc);
+        rc = qst__env_end(store->env, true, txn, rc);
     } while (rc == MDB_MAP_FULL && qst__env_grow(store->env, over));
     /* A value that is large beside the whole says nothing about the others. */
     if (rc == MDB_MAP_FULL && value && value->mv_size > qst__env_map_bytes(store->env) / 8)
@@ -192,21 +192,13 @@ static int32_t lmdb_sync(void *self)
 
 /* ---- Claims, state, life ----------------------------------------------------------------------------------------- */
 
-static int32_t take_claim(lmdb *store, const void *key, uint64_t key_bytes, bool wait, void **token)
-{
-    if (!in_contract(0, key, key_bytes) || !token)
-        return QST_E_INVALID;
-    return qst__claims_take(qst__env_claims(store->env), key, (size_t)key_bytes, wait, token);
-}
-
 static int32_t lmdb_claim(void *self, const void *key, uint64_t key_bytes, void **token)
 {
-    return take_claim(self, key, key_bytes, false, token);
-}
+    lmdb *store = self;
 
-static int32_t lmdb_lease(void *self, const void *key, uint64_t key_bytes, void **token)
-{
-    return take_claim(self, key, key_bytes, true, token);
+    if (!in_contract(0, key, key_bytes) || !token)
+        return QST_E_INVALID;
+    return qst__claims_take(qst__env_claims(store->env), key, (size_t)key_bytes, token);
 }
 
 static void lmdb_release(void *self, void *token)
@@ -232,7 +224,7 @@ static int32_t lmdb_stat(void *self, qst_store_stat *out)
     for (uint32_t db = 0; db < QST_DB_COUNT; db++)
         if (qst__env_table(store->env, db, &table) && mdb_stat(txn, table, &of) == 0)
             now.entries[db] = of.ms_entries;
-    (void)qst__env_end(store->env, txn, MDB_NOTFOUND);
+    (void)qst__env_end(store->env, false, txn, MDB_NOTFOUND);
     now.flags = qst__env_readonly(store->env) || store->readonly ? QST_STORE_READONLY : 0;
     now.place = qst__env_folder(store->env);
     now.file_bytes = qst__env_file_bytes(store->env);
@@ -286,7 +278,6 @@ qst_status qst__store_lmdb(qst_store *store, const qst__alloc *alloc, const char
         .release = lmdb_release,
         .sync = lmdb_sync,
         .close = lmdb_close,
-        .lease = lmdb_lease,
         .stat = lmdb_stat,
     };
     return QST_OK;

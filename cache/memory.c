@@ -22,7 +22,6 @@ typedef struct token {
 typedef struct memory {
     const qst__alloc *alloc;
     qst__lock         lock;
-    qst__cond         freed; /* a claim was released */
     QST__VEC(blob *) table[QST_DB_COUNT];
     token *claims;
 } memory;
@@ -231,8 +230,9 @@ static bool is_claimed(const memory *store, const void *key, uint64_t key_bytes)
     return false;
 }
 
-static qst_status take_claim(memory *store, const void *key, uint64_t key_bytes, bool wait, void **out)
+static int32_t memory_claim(void *self, const void *key, uint64_t key_bytes, void **out)
 {
+    memory    *store = self;
     qst_status status = QST_OK;
     token     *fresh;
 
@@ -248,8 +248,6 @@ static qst_status take_claim(memory *store, const void *key, uint64_t key_bytes,
         return QST_E_NOMEM;
     }
     qst__lock_take(&store->lock);
-    while (wait && is_claimed(store, key, key_bytes))
-        qst__cond_wait(&store->freed, &store->lock);
     if (is_claimed(store, key, key_bytes)) {
         status = QST_E_BUSY;
     } else {
@@ -261,16 +259,6 @@ static qst_status take_claim(memory *store, const void *key, uint64_t key_bytes,
     if (status != QST_OK)
         free_token(store, fresh);
     return status;
-}
-
-static int32_t memory_claim(void *self, const void *key, uint64_t key_bytes, void **out)
-{
-    return take_claim(self, key, key_bytes, false, out);
-}
-
-static int32_t memory_lease(void *self, const void *key, uint64_t key_bytes, void **out)
-{
-    return take_claim(self, key, key_bytes, true, out);
 }
 
 static void memory_release(void *self, void *given)
@@ -287,7 +275,6 @@ static void memory_release(void *self, void *given)
         *at = (*at)->next;
     else
         given = NULL; /* not one of ours, or released before */
-    qst__cond_wake(&store->freed);
     qst__lock_give(&store->lock);
     free_token(store, given);
 }
@@ -331,7 +318,6 @@ static void memory_close(void *self)
         free_token(store, store->claims);
         store->claims = next;
     }
-    qst__cond_finish(&store->freed);
     qst__lock_finish(&store->lock);
     qst__free(store->alloc, store);
 }
@@ -344,7 +330,6 @@ qst_status qst__store_memory(qst_store *store, const qst__alloc *alloc, qst_erro
         return qst__fail(err, QST_E_NOMEM, "store", "no memory for the store in memory, %zu bytes", sizeof *self);
     self->alloc = alloc;
     qst__lock_init(&self->lock);
-    qst__cond_init(&self->freed);
     *store = (qst_store){
         .size = sizeof *store,
         .name = "memory",
@@ -357,7 +342,6 @@ qst_status qst__store_memory(qst_store *store, const qst__alloc *alloc, qst_erro
         .release = memory_release,
         .sync = memory_sync,
         .close = memory_close,
-        .lease = memory_lease,
         .stat = memory_stat,
     };
     return QST_OK;

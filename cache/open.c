@@ -71,11 +71,18 @@ static bool is_passing(int32_t status)
            status == QST_E_BUSY;
 }
 
+static const char *reason_of(int32_t status)
+{
+    return status == QST_E_STATE     ? "this process is a child of the one that opened it"
+           : status == QST_E_TIMEOUT ? "another process has been at it for 5 s, or is stopped"
+           : status == QST_E_CORRUPT ? "its files are damaged, or were cut short"
+                                     : qst_status_text(status);
+}
+
 static void bad_read(guard *g, int32_t status)
 {
     if (!is_passing(status))
-        degrade(g, GOOD_FOR_NOTHING, "the store cannot be read, and is kept in memory only",
-                status == QST_E_STATE ? "this process is a child of the one that opened it" : qst_status_text(status));
+        degrade(g, GOOD_FOR_NOTHING, "the store cannot be read, and is kept in memory only", reason_of(status));
 }
 
 static void bad_write(guard *g, int32_t status)
@@ -84,7 +91,7 @@ static void bad_write(guard *g, int32_t status)
         bad_read(g, status);
     else if (!is_passing(status))
         degrade(g, GOOD_FOR_READING, "the store cannot be written to, and new entries are kept in memory only",
-                qst_status_text(status));
+                reason_of(status));
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -229,8 +236,9 @@ static int32_t guard_sync(void *self)
 
 /* ---- Claims ------------------------------------------------------------------------------------------------------ */
 
-static int32_t take_claim(guard *g, const void *key, uint64_t key_bytes, bool wait, void **token)
+static int32_t guard_claim(void *self, const void *key, uint64_t key_bytes, void **token)
 {
+    guard  *g = self;
     int32_t status = QST_E_STATE;
     ticket *fresh;
 
@@ -242,28 +250,18 @@ static int32_t take_claim(guard *g, const void *key, uint64_t key_bytes, bool wa
         return QST_E_NOMEM;
     if (can(g, GOOD_FOR_READING)) { /* as long as the place is there, so are its claims */
         fresh->from = &g->base;
-        status = (wait ? g->base.lease : g->base.claim)(g->base.self, key, key_bytes, &fresh->token);
+        status = g->base.claim(g->base.self, key, key_bytes, &fresh->token);
         bad_read(g, status);
     }
     if (!is_passing(status)) {
         fresh->from = &g->memory;
-        status = (wait ? g->memory.lease : g->memory.claim)(g->memory.self, key, key_bytes, &fresh->token);
+        status = g->memory.claim(g->memory.self, key, key_bytes, &fresh->token);
     }
     if (status == QST_OK)
         *token = fresh;
     else
         qst__free(g->alloc, fresh);
     return status;
-}
-
-static int32_t guard_claim(void *self, const void *key, uint64_t key_bytes, void **token)
-{
-    return take_claim(self, key, key_bytes, false, token);
-}
-
-static int32_t guard_lease(void *self, const void *key, uint64_t key_bytes, void **token)
-{
-    return take_claim(self, key, key_bytes, true, token);
 }
 
 static void guard_release(void *self, void *token)
@@ -391,7 +389,6 @@ qst_status qst__store_open(qst_store *store, const qst__alloc *alloc, const qst_
         .release = guard_release,
         .sync = guard_sync,
         .close = guard_close,
-        .lease = guard_lease,
         .stat = guard_stat,
     };
     return QST_OK;

@@ -252,7 +252,7 @@ static qst_status show(const finder *f, const qst__stored *s)
     qst__str_init(&log, &f->ctx->alloc);
     if (s->state == QST__STORED_CURRENT && s->db == QST_DB_VERDICTS) {
         qst__tell_verdict(one, &s->verdict);
-    } else if (s->state == QST__STORED_CURRENT && s->binary.failed) {
+    } else if (s->state == QST__STORED_CURRENT && s->db == QST_DB_PROGRAMS && s->binary.failed) {
         qst__str_append_n(&log, (const char *)s->binary.bytes, s->binary.length);
         qst__json_set_text(one, "log", log.text);
     }

@@ -57,19 +57,29 @@ static void put32(uint8_t *bytes, uint32_t value)
     bytes[3] = (uint8_t)(value >> 24);
 }
 
+qst_status qst__quarantine_open(qst__quarantined *out, const void *value, uint64_t value_bytes)
+{
+    qst__envelope e;
+
+    if (qst__envelope_open(&e, value, (size_t)value_bytes) != QST_OK || e.kind != KIND)
+        return QST_E_CORRUPT;
+    if (e.schema != SCHEMA)
+        return QST_E_STALE;
+    if (e.value_bytes != BYTES)
+        return QST_E_CORRUPT;
+    *out = (qst__quarantined){e.key, e.key_length, get32(e.value), get32(e.value + 4)};
+    return QST_OK;
+}
+
 static int32_t take(void *user, const void *key, uint64_t key_bytes, const void *value, uint64_t value_bytes)
 {
-    line         *l = user;
-    qst__envelope e;
+    line            *l = user;
+    qst__quarantined found;
 
     (void)key;
     (void)key_bytes;
-    if (qst__envelope_open(&e, value, (size_t)value_bytes) != QST_OK || e.kind != KIND || e.schema != SCHEMA ||
-        e.value_bytes != BYTES)
-        return 1;
-    l->there = true;
-    l->state = get32(e.value);
-    l->deaths = get32(e.value + 4);
+    if (qst__quarantine_open(&found, value, value_bytes) == QST_OK)
+        *l = (line){true, found.state, found.deaths};
     return 1;
 }
 

@@ -19,6 +19,17 @@
 #define QST__DEATHS_SUSPECT    1u
 #define QST__DEATHS_QUARANTINE 2u
 
+/* A line of the store, looked into by whoever lists it. */
+typedef struct qst__quarantined {
+    const char *candidate; /* not terminated, inside the value */
+    size_t      candidate_length;
+    uint32_t    state;  /* 1: about to be tried, when it was written */
+    uint32_t    deaths; /* before that */
+} qst__quarantined;
+
+/* E_CORRUPT; E_STALE: of another schema. */
+qst_status qst__quarantine_open(qst__quarantined *line, const void *value, uint64_t value_bytes);
+
 /* How many processes died when they tried it here; 0 where nothing says so. Asked once a process and candidate. */
 uint32_t qst__quarantine_deaths(qst__shelf *shelf, uint32_t candidate);
 

@@ -8,6 +8,15 @@
 
 #include <string.h>
 
+static qst_status keep_text(qst__stored *s, const qst__alloc *alloc, const char *text, size_t length)
+{
+    s->text = qst__zalloc(alloc, length + 1);
+    if (!s->text)
+        return QST_E_NOMEM;
+    memcpy(s->text, text, length);
+    return QST_OK;
+}
+
 static qst_status look_at_verdict(qst__stored *s, const qst__alloc *alloc, const void *value)
 {
     qst_status  status = qst__verdict_decode(&s->verdict, NULL, alloc, value, (size_t)s->value_bytes);
@@ -19,10 +28,9 @@ static qst_status look_at_verdict(qst__stored *s, const qst__alloc *alloc, const
         return status;
     s->at_s = s->verdict.at_s;
     text = qst__record_key(value, (size_t)s->value_bytes, &length);
-    s->text = text ? qst__zalloc(alloc, length + 1) : NULL;
-    if (!s->text)
-        return text ? QST_E_NOMEM : QST_E_CORRUPT;
-    memcpy(s->text, text, length);
+    status = text ? keep_text(s, alloc, text, length) : QST_E_CORRUPT;
+    if (status != QST_OK)
+        return status;
     if (!s->verdict.op || !s->verdict.target)
         return QST_E_CORRUPT;
     qst__answer_digest(s->verdict.target, s->verdict.op, s->text, digest);
@@ -38,16 +46,74 @@ static qst_status look_at_program(qst__stored *s, const qst__alloc *alloc, const
     return status;
 }
 
+static qst_status look_at_peak(qst__stored *s, const qst__alloc *alloc, const void *value)
+{
+    const char *text;
+    size_t      length;
+    qst_status  status = qst__peak_decode(&s->peak, NULL, value, (size_t)s->value_bytes);
+
+    if (status != QST_OK)
+        return status;
+    text = qst__record_key(value, (size_t)s->value_bytes, &length);
+    return text ? keep_text(s, alloc, text, length) : QST_E_CORRUPT;
+}
+
+static qst_status look_at_quarantine(qst__stored *s, const qst__alloc *alloc, const void *value)
+{
+    qst__quarantined line;
+    qst_status       status = qst__quarantine_open(&line, value, s->value_bytes);
+
+    if (status != QST_OK)
+        return status;
+    s->deaths = line.deaths;
+    s->tried = line.state != 0;
+    return keep_text(s, alloc, line.candidate, line.candidate_length);
+}
+
+static void tell_verdict(const qst__stored *s, qst__json *one)
+{
+    qst__json_set_text(one, "op", s->verdict.op);
+    qst__json_set_text(one, "key", s->text);
+    qst__json_set_text(one, "target", s->verdict.target);
+    qst__json_set_text(one, "driver", s->verdict.driver);
+    qst__json_set_text(one, "problem", s->verdict.problem);
+    qst__json_set_text(one, "winner", qst__stored_winner(&s->verdict));
+    qst__json_set_bool(one, "partial", (s->verdict.flags & QST__VERDICT_PARTIAL) != 0);
+    qst__json_set_bool(one, "prior", (s->verdict.flags & QST__VERDICT_PRIOR) != 0);
+    qst__json_set_int(one, "at_s", (int64_t)s->at_s);
+}
+
+static void tell_program(const qst__stored *s, qst__json *one)
+{
+    qst__json_set_bool(one, "failed", s->binary.failed);
+    qst__json_set_int(one, "at_s", (int64_t)s->at_s);
+}
+
+static void tell_peak(const qst__stored *s, qst__json *one)
+{
+    qst__json_set_text(one, "key", s->text);
+    qst__json_set_text(one, "candidate", s->peak.candidate);
+    qst__json_set_real(one, "value", s->peak.value);
+}
+
+static void tell_quarantine(const qst__stored *s, qst__json *one)
+{
+    qst__json_set_text(one, "candidate", s->text);
+    qst__json_set_int(one, "deaths", s->deaths);
+    qst__json_set_bool(one, "tried", s->tried);
+}
+
 static const struct {
     const char *name;
     qst_status (*look)(qst__stored *stored, const qst__alloc *alloc, const void *value);
+    void (*tell)(const qst__stored *stored, qst__json *one);
 } tables[QST_DB_COUNT] = {
-    [QST_DB_META] = {"meta", NULL},
-    [QST_DB_VERDICTS] = {"verdicts", look_at_verdict},
-    [QST_DB_THROUGHPUT] = {"throughput", NULL},
-    [QST_DB_PROGRAMS] = {"programs", look_at_program},
-    [QST_DB_QUARANTINE] = {"quarantine", NULL},
-    [QST_DB_HISTORY] = {"history", NULL},
+    [QST_DB_META] = {"meta", NULL, NULL},
+    [QST_DB_VERDICTS] = {"verdicts", look_at_verdict, tell_verdict},
+    [QST_DB_THROUGHPUT] = {"throughput", look_at_peak, tell_peak},
+    [QST_DB_PROGRAMS] = {"programs", look_at_program, tell_program},
+    [QST_DB_QUARANTINE] = {"quarantine", look_at_quarantine, tell_quarantine},
+    [QST_DB_HISTORY] = {"history", NULL, NULL},
 };
 
 qst_status qst__stored_open(qst__stored *s, const qst__alloc *alloc, uint32_t db, const void *key, uint64_t key_bytes,
@@ -109,20 +175,7 @@ qst__json *qst__stored_tell(const qst__stored *s)
     qst__json_set_text(one, "id", id);
     qst__json_set_text(one, "state", qst__stored_state(s->state));
     qst__json_set_int(one, "bytes", (int64_t)s->value_bytes);
-    if (s->state != QST__STORED_CURRENT)
-        return one;
-    if (s->db == QST_DB_VERDICTS) {
-        qst__json_set_text(one, "op", s->verdict.op);
-        qst__json_set_text(one, "key", s->text);
-        qst__json_set_text(one, "target", s->verdict.target);
-        qst__json_set_text(one, "driver", s->verdict.driver);
-        qst__json_set_text(one, "problem", s->verdict.problem);
-        qst__json_set_text(one, "winner", qst__stored_winner(&s->verdict));
-        qst__json_set_bool(one, "partial", (s->verdict.flags & QST__VERDICT_PARTIAL) != 0);
-        qst__json_set_bool(one, "prior", (s->verdict.flags & QST__VERDICT_PRIOR) != 0);
-    } else {
-        qst__json_set_bool(one, "failed", s->binary.failed);
-    }
-    qst__json_set_int(one, "at_s", (int64_t)s->at_s);
+    if (s->state == QST__STORED_CURRENT)
+        tables[s->db].tell(s, one);
     return one;
 }

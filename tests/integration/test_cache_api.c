@@ -3,6 +3,8 @@
  * test_cache_api.c: what quernstone/cache.h tells and changes, on the store in memory of one context. Priors are taken
  * over by a second one; damage is put in by hand.
  */
+#include "cache/envelope.h"
+#include "model/peak.h"
 #include "run/run.h"
 #include "support/blend.h"
 
@@ -156,6 +158,43 @@ static void stat_and_list(void **state)
     assert_false(json_is_true(json_object_get(one, "prior")));
     json_decref(records);
     json_decref(stat);
+    qst_context_destroy(ctx);
+}
+
+/* Peaks and the quarantine's lines are looked into: who is meant can be read. */
+static void other_tables(void **state)
+{
+    static const uint8_t two_deaths[8] = {0, 0, 0, 0, 2};
+    qst__envelope        e = {'Q', 1, "blend.app.bad/1", 15, two_deaths, sizeof two_deaths};
+    qst__peak            peak = {.role = QST_OP_PROBE_MEMORY, .bytes = 4096, .value = 2e9, .candidate = "probe.x/1"};
+    qst_context         *ctx = blend_context(NULL);
+    qst_cache_check      check = {.size = sizeof check};
+    uint8_t              key[32] = {9}, *bytes;
+    size_t               length;
+    json_t              *records, *one = NULL;
+
+    (void)state;
+    bytes = qst__envelope_seal(&ctx->alloc, &e, &length);
+    assert_int_equal(ctx->store.put(ctx->store.self, QST_DB_QUARANTINE, key, sizeof key, bytes, length), QST_OK);
+    qst__free(&ctx->alloc, bytes);
+    assert_int_equal(qst__peak_encode(&peak, "of what", &ctx->alloc, &bytes, &length), QST_OK);
+    assert_int_equal(ctx->store.put(ctx->store.self, QST_DB_THROUGHPUT, key, sizeof key, bytes, length), QST_OK);
+    qst__free(&ctx->alloc, bytes);
+    records = list(ctx);
+    assert_int_equal(count(records, "quarantine", "current", &one), 1);
+    assert_string_equal(word(one, "candidate"), "blend.app.bad/1");
+    assert_int_equal(json_integer_value(json_object_get(one, "deaths")), 2);
+    assert_false(json_is_true(json_object_get(one, "tried")));
+    assert_int_equal(count(records, "throughput", "current", &one), 1);
+    assert_string_equal(word(one, "candidate"), "probe.x/1");
+    assert_string_equal(word(one, "key"), "of what");
+    assert_true(json_real_value(json_object_get(one, "value")) > 1e9);
+    json_decref(records);
+    damage(ctx, QST_DB_QUARANTINE, 1, "no line");
+    damage(ctx, QST_DB_THROUGHPUT, 1, "no peak");
+    assert_int_equal(qst_cache_verify(ctx, 0, &check, NULL, NULL, NULL), QST_OK);
+    assert_int_equal(check.current, 2);
+    assert_int_equal(check.damaged, 2);
     qst_context_destroy(ctx);
 }
 
@@ -497,17 +536,12 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stat_and_list),
-        cmocka_unit_test(one_record),
-        cmocka_unit_test(replay),
-        cmocka_unit_test(verify),
-        cmocka_unit_test(verify_foreign),
-        cmocka_unit_test(pruned),
-        cmocka_unit_test(least_recently_used),
-        cmocka_unit_test(moved),
-        cmocka_unit_test(pinned_elsewhere),
-        cmocka_unit_test(seeded),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(other_tables), cmocka_unit_test(stat_and_list),
+        cmocka_unit_test(one_record),   cmocka_unit_test(replay),
+        cmocka_unit_test(verify),       cmocka_unit_test(verify_foreign),
+        cmocka_unit_test(pruned),       cmocka_unit_test(least_recently_used),
+        cmocka_unit_test(moved),        cmocka_unit_test(pinned_elsewhere),
+        cmocka_unit_test(seeded),       cmocka_unit_test(refused),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

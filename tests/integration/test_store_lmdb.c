@@ -69,10 +69,10 @@ static void contract(void **state)
     assert_int_equal(store.claim(store.self, "k", 1, &token), QST_OK);
     assert_int_equal(again.claim(again.self, "k", 1, &other), QST_E_BUSY);
     assert_null(other);
-    assert_int_equal(again.lease(again.self, "kk", 2, &other), QST_OK);
+    assert_int_equal(again.claim(again.self, "kk", 2, &other), QST_OK);
     store.release(store.self, token);
     again.release(again.self, other);
-    assert_int_equal(again.lease(again.self, "k", 1, &other), QST_OK);
+    assert_int_equal(again.claim(again.self, "k", 1, &other), QST_OK);
     store.close(store.self);
     assert_string_equal(store_got(&again, QST_DB_VERDICTS, "a"), "11");
     again.close(again.self);
@@ -263,7 +263,7 @@ static void no_memory(void **state)
         bad |= store.put(store.self, QST_DB_PROGRAMS, "large", 5, large, 10000) != QST_OK;
         bad |= store_count(&store, QST_DB_PROGRAMS) != 1;
         bad |= store.get(store.self, QST_DB_PROGRAMS, "large", 5, accept_any, NULL) != QST_OK;
-        bad |= store.lease(store.self, "k", 1, &token) != QST_OK;
+        bad |= store.claim(store.self, "k", 1, &token) != QST_OK;
         store.release(store.self, token);
         store.close(store.self);
     }

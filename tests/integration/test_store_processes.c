@@ -68,7 +68,7 @@ static int run_write(const char *folder)
     return 0;
 }
 
-/* Counts up under leases, claims, reads, writes of its own, iterates, syncs, opens and closes. */
+/* Counts up under claims, reads, writes of its own, iterates, syncs, opens and closes. */
 static int run_mix(const char *folder, const char *name)
 {
     qst_store store;
@@ -79,7 +79,7 @@ static int run_mix(const char *folder, const char *name)
         return 1;
     for (int i = 0; i < ROUNDS; i++) {
         snprintf(key, sizeof key, "counter %d", i % KEYS);
-        if (store.lease(store.self, key, strlen(key), &token) != QST_OK)
+        if (store_claim(&store, key, &token) != QST_OK)
             return 2;
         snprintf(number, sizeof number, "%d", atoi(store_got(&store, QST_DB_VERDICTS, key)) + 1);
         if (store_put(&store, QST_DB_VERDICTS, key, number) != QST_OK)
@@ -122,15 +122,15 @@ static int run_hold(const char *folder)
     return 3;
 }
 
-/* Asks for a lease, and must find what its last holder left. */
-static int run_lease(const char *folder)
+/* Waits for a claim, and must find what its last holder left. */
+static int run_wait(const char *folder)
 {
     qst_store store;
     void     *token;
 
     if (open_store(&store, folder) != QST_OK || write(1, "a", 1) != 1)
         return 1;
-    if (store.lease(store.self, "k", 1, &token) != QST_OK)
+    if (store_claim(&store, "k", &token) != QST_OK)
         return 2;
     if (strcmp(store_got(&store, QST_DB_META, "left"), "behind") != 0)
         return 3;
@@ -248,13 +248,13 @@ static void claims_of_the_dead(void **state)
     assert_int_equal(open_store(&store, folder), QST_OK);
     assert_int_equal(store.claim(store.self, "k", 1, &token), QST_E_BUSY);
     assert_int_equal(kill(pid, SIGKILL), 0);
-    assert_int_equal(store.lease(store.self, "k", 1, &token), QST_OK); /* as soon as the kernel has taken it back */
+    assert_int_equal(store_claim(&store, "k", &token), QST_OK); /* as soon as the kernel has taken it back */
     assert_int_equal(program_end(pid), -SIGKILL);
     store.release(store.self, token);
     (void)close(from);
 
-    assert_int_equal(store.lease(store.self, "k", 1, &token), QST_OK);
-    pid = program_start(&from, "lease", folder, NULL);
+    assert_int_equal(store_claim(&store, "k", &token), QST_OK);
+    pid = program_start(&from, "wait", folder, NULL);
     assert_int_equal(read(from, &byte, 1), 1);
     assert_int_equal(store_put(&store, QST_DB_META, "left", "behind"), QST_OK);
     store.release(store.self, token);
@@ -305,7 +305,7 @@ static void *work(void *user)
     for (int i = 0; i < 300; i++) {
         snprintf(key, sizeof key, "%d %d", w->id, i);
         w->bad |= w->store->put(w->store->self, QST_DB_PROGRAMS, key, strlen(key), value, sizeof value) != QST_OK;
-        w->bad |= w->store->lease(w->store->self, "sum", 3, &token) != QST_OK;
+        w->bad |= store_claim(w->store, "sum", &token) != QST_OK;
         snprintf(key, sizeof key, "%ld", strtol(store_got(w->store, QST_DB_META, "sum"), &end, 10) + 1);
         w->bad |= store_put(w->store, QST_DB_META, "sum", key) != QST_OK;
         w->store->release(w->store->self, token);
@@ -354,7 +354,7 @@ int main(int argc, char **argv)
         return run_mix(argv[2], argv[3]);
     if (argc == 3 && strcmp(argv[1], "hold") == 0)
         return run_hold(argv[2]);
-    if (argc == 3 && strcmp(argv[1], "lease") == 0)
-        return run_lease(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "wait") == 0)
+        return run_wait(argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

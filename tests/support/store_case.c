@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,15 @@ const char *store_got(qst_store *store, uint32_t db, const char *key)
     value[0] = '\0';
     (void)store->get(store->self, db, key, strlen(key), keep, value);
     return value;
+}
+
+qst_status store_claim(qst_store *store, const char *key, void **token)
+{
+    qst_status status;
+
+    while ((status = store->claim(store->self, key, strlen(key), token)) == QST_E_BUSY)
+        (void)sched_yield();
+    return status;
 }
 
 typedef struct counter {

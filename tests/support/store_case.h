@@ -28,6 +28,8 @@ void counted_log_init(counted_log *log);
 qst_status store_put(qst_store *store, uint32_t db, const char *key, const char *value);
 /* The value as text, in a buffer that the next call reuses; "" where there is none. */
 const char *store_got(qst_store *store, uint32_t db, const char *key);
+/* Claims a key as soon as nobody else has it. */
+qst_status store_claim(qst_store *store, const char *key, void **token);
 /* How many entries iteration shows; −1: out of order. */
 int64_t store_count(qst_store *store, uint32_t db);
 

@@ -195,7 +195,7 @@ static void unusable(void **state)
         assert_string_equal(store_got(&store, QST_DB_VERDICTS, "k"), "v");
         assert_int_equal(store.claim(store.self, "k", 1, &token), QST_OK);
         store.release(store.self, token);
-        assert_int_equal(store.lease(store.self, "k", 1, &token), QST_OK);
+        assert_int_equal(store.claim(store.self, "k", 1, &token), QST_OK);
         store.release(store.self, token);
         assert_int_equal(store.sync(store.self), QST_OK);
         assert_int_equal(store.stat(store.self, &stat), QST_OK);

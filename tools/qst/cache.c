@@ -64,7 +64,7 @@ static const char *text_of(const json_t *record)
 {
     if (out_truth(record, "failed"))
         return "the log of a build that failed";
-    return out_member(record, "winner");
+    return out_member(record, json_object_get(record, "candidate") ? "candidate" : "winner");
 }
 
 static void print_list(const json_t *records)
@@ -76,10 +76,13 @@ static void print_list(const json_t *records)
         const json_t *r = json_array_get(records, i);
         char         *age = age_text(out_number(r, "at_s"));
         const char   *state = out_member(r, "state");
+        double        deaths = out_number(r, "deaths");
         if (out_truth(r, "prior"))
             state = "prior";
         else if (out_truth(r, "partial"))
             state = "partial";
+        else if (deaths > 0)
+            state = deaths > 1 ? "killed" : "suspect";
         out_table_cell(&rows, "%.12s", out_member(r, "id"));
         out_table_cell(&rows, "%s", out_member(r, "table"));
         out_table_cell(&rows, "%s", state);
@@ -96,8 +99,8 @@ static void print_list(const json_t *records)
 
 static bool listed(const json_t *record, const cache_options *o)
 {
-    if (o->table ? strcmp(out_member(record, "table"), o->table) != 0
-                 : strcmp(out_member(record, "state"), "kept") == 0)
+    const char *of = out_member(record, "table");
+    if (o->table ? strcmp(of, o->table) != 0 : strcmp(of, "verdicts") != 0 && strcmp(of, "programs") != 0)
         return false;
     return !o->op || (out_member(record, "op")[0] && verdict_matches(o->op, out_member(record, "op")));
 }

@@ -3,9 +3,10 @@
  * cache.h: what a context's store holds, for tools and for programs that ship answers tuned elsewhere.
  *
  * A record is a value of one of the store's tables; its id is its key in lower-case hex, and every call takes any
- * unambiguous beginning of four digits or more for it. Two tables are understood here: "verdicts", what tuning found
- * about one key of one operation on one target, and "programs", binaries (or the log of a build known to fail). Others
- * are listed and left alone. States of a record:
+ * unambiguous beginning of four digits or more for it. Four tables are understood here: "verdicts", what tuning found
+ * about one key of one operation on one target; "programs", binaries (or the log of a build known to fail);
+ * "throughput", what a device can do at most; "quarantine", candidates that were tried and how many processes died of
+ * it. Others are listed and left alone. States of a record:
  *   current   of this release's schema, undamaged, and under the key that its content says
  *   stale     of another release's schema: not used, written anew when its key is tuned
  *   damaged   not used, repaired when its key is tuned
@@ -30,7 +31,8 @@ QST_API qst_status qst_cache_stat(qst_context *context, qst_sink sink, void *use
 
 /* [any thread] Writes a JSON array of all records, tables in turn, keys ascending: table, id, state, bytes; of verdicts
  * also op, key, target, driver, problem, winner, partial, prior; of programs also failed; of both at_s, the time it was
- * stored or, of programs, last used within a day: s since 1970. Damaged and stale ones have the first four only. */
+ * stored or, of programs, last used within a day: s since 1970; of throughput also key, candidate, value; of quarantine
+ * also candidate, deaths, and tried, which is true while it is being tried and after a death. Damaged and stale ones have the first four only. */
 QST_API qst_status qst_cache_list(qst_context *context, qst_sink sink, void *user, qst_error *err);
 
 /* [any thread] Writes one record as a JSON object: what the list says; of a verdict also all that qst_describe's

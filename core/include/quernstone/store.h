@@ -55,11 +55,10 @@ enum { QST_STORE_LASTS = 1u << 0 /* what is put survives the process */ };
  *   iterate   in ascending order of keys
  *   remove    E_NOTFOUND where the key is not there
  *   claim     non-blocking: E_BUSY while another holder, in this process or another, has the key; released by
- *             release or by the end of the process
+ *             release or by the end of the process. A holder that is stopped, not dead, keeps it: who waits for a
+ *             claim asks again for as long as it is worth to him
  *   sync      all earlier puts survive the death of the machine
  *   close     [one thread]
- *   lease     claim, but waits while another holder has the key. Who holds a claim or lease must not ask for the same
- *             key again, and leases are taken in one order. A holder that is stopped, not dead, keeps others waiting.
  *   stat      as said above */
 typedef struct qst_store {
     uint32_t    size;
@@ -75,7 +74,6 @@ typedef struct qst_store {
     void (*release)(void *self, void *token);
     int32_t (*sync)(void *self);
     void (*close)(void *self);
-    int32_t (*lease)(void *self, const void *key, uint64_t key_bytes, void **token);
     int32_t (*stat)(void *self, qst_store_stat *stat);
 } qst_store;
 
