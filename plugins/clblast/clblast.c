@@ -3,9 +3,10 @@
  * clblast.c: CLBlast's GEMM as a candidate of matmul. The library is opened when the candidate is about to run for
  * the first time, from plugin.clblast.library or by its usual name; what its interface cannot say is refused.
  */
+#include "plugins/common/blas.h"
+
 #include <dlfcn.h>
 #include <quernstone/kit.h>
-#include <quernstone/matmul.h>
 #include <stdio.h>
 
 #define LIBRARY    "libclblast.so.1"
@@ -13,7 +14,6 @@
 #define CALL_NS    10000.0 /* of a call on the host */
 
 /* The part of CLBlast's C interface that is used, so that building needs no CLBlast. Enumerations are ints there. */
-enum { ROW_MAJOR = 101, TRANSPOSE_NO = 111, TRANSPOSE_YES = 112 };
 
 #define GEMM_TYPE(name, real)                                                                                          \
     typedef int (*name)(int layout, int a_transpose, int b_transpose, size_t m, size_t n, size_t k, real alpha,        \
@@ -49,50 +49,6 @@ struct library {
 /* The reason of the last refusal on this thread where it has to carry what the system said. */
 static _Thread_local char reason[256];
 
-/* A matrix in CLBlast's words. `ld` is 0 where there is no way to say it. */
-struct operand {
-    int    transpose;
-    size_t ld;
-};
-
-/* The leading dimension has to cover a line; with a single line its stride means nothing. */
-static size_t leading(int64_t stride, int64_t lines, int64_t width)
-{
-    if (lines == 1)
-        return (size_t)width;
-    return stride >= width ? (size_t)stride : 0;
-}
-
-static struct operand express(const qst_matrix *x, int64_t rows, int64_t cols)
-{
-    struct operand out = {TRANSPOSE_NO, 0};
-    if (x->col == 1 || cols == 1)
-        out.ld = leading(x->row, rows, cols);
-    if (out.ld == 0 && (x->row == 1 || rows == 1)) {
-        out.transpose = TRANSPOSE_YES;
-        out.ld = leading(x->col, cols, rows);
-    }
-    return out;
-}
-
-/* The batch dimension that is in use, or -1; `count` dimensions are. */
-static int batch_dimension(const qst_matmul *p, int *count)
-{
-    int d, found = -1;
-    for (*count = 0, d = 0; d < QST_MATMUL_BATCHES; d++) {
-        if (p->batch[d] == 1)
-            continue;
-        found = d;
-        (*count)++;
-    }
-    return found;
-}
-
-static int one_type(const qst_matmul *p)
-{
-    return p->a.type == p->b.type && p->a.type == p->c.type && (p->a.type == QST_F32 || p->a.type == QST_F64);
-}
-
 /* A rough time, so that quicker ones are tried first: its kernels reach 20 to 34 GFLOP/s on two cores of a CPU device
  * (PoCL 3.1), and about half of a GPU's fma peak. As the baseline it races for every key whatever this says. */
 static double estimate(void *user, const qst_device *device, const void *problem)
@@ -110,21 +66,21 @@ static double estimate(void *user, const qst_device *device, const void *problem
 
 static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
 {
-    const qst_matmul    *p = (const qst_matmul *)problem;
-    const struct operand c = express(&p->c, p->m, p->n);
-    int                  dims, d = batch_dimension(p, &dims);
+    const qst_matmul        *p = (const qst_matmul *)problem;
+    const struct blas_matrix c = blas_express(&p->c, p->m, p->n);
+    int                      dims, d = blas_batch(p, &dims);
     (void)user;
-    if (!one_type(p))
+    if (!blas_one_type(p))
         return qstk_no(why, "A, B and C all f32 or all f64 only");
     if (p->a.type == QST_F64 && !(device->flags & QST_DEVICE_F64))
         return qstk_no(why, "the device has no f64 arithmetic");
     if (p->k == 0)
         return qstk_no(why, "CLBlast refuses k = 0");
-    if (express(&p->a, p->m, p->k).ld == 0)
+    if (blas_express(&p->a, p->m, p->k).ld == 0)
         return qstk_no(why, "CLBlast needs adjacent columns or rows of A and lines that do not overlap");
-    if (express(&p->b, p->k, p->n).ld == 0)
+    if (blas_express(&p->b, p->k, p->n).ld == 0)
         return qstk_no(why, "CLBlast needs adjacent columns or rows of B and lines that do not overlap");
-    if (c.ld == 0 || c.transpose != TRANSPOSE_NO)
+    if (c.ld == 0 || c.transpose != BLAS_PLAIN)
         return qstk_no(why, "CLBlast needs adjacent columns of C");
     if (dims > 1)
         return qstk_no(why, "CLBlast has one batch dimension; these do not merge into one");
@@ -179,27 +135,30 @@ struct places {
 static int enqueue_one(const struct library *lib, const qst_matmul *p, const struct places *at, cl_command_queue queue,
                        cl_event *event)
 {
-    const struct operand a = express(&p->a, p->m, p->k), b = express(&p->b, p->k, p->n), c = express(&p->c, p->m, p->n);
-    const size_t         m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
+    const struct blas_matrix a = blas_express(&p->a, p->m, p->k), b = blas_express(&p->b, p->k, p->n),
+                             c = blas_express(&p->c, p->m, p->n);
+    const size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
     if (p->a.type == QST_F64)
-        return lib->dgemm(ROW_MAJOR, a.transpose, b.transpose, m, n, k, p->alpha, at->buffer[0], at->start[0], a.ld,
-                          at->buffer[1], at->start[1], b.ld, p->beta, at->buffer[2], at->start[2], c.ld, &queue, event);
-    return lib->sgemm(ROW_MAJOR, a.transpose, b.transpose, m, n, k, (float)p->alpha, at->buffer[0], at->start[0], a.ld,
-                      at->buffer[1], at->start[1], b.ld, (float)p->beta, at->buffer[2], at->start[2], c.ld, &queue,
-                      event);
+        return lib->dgemm(BLAS_ROW_MAJOR, a.transpose, b.transpose, m, n, k, p->alpha, at->buffer[0], at->start[0],
+                          a.ld, at->buffer[1], at->start[1], b.ld, p->beta, at->buffer[2], at->start[2], c.ld, &queue,
+                          event);
+    return lib->sgemm(BLAS_ROW_MAJOR, a.transpose, b.transpose, m, n, k, (float)p->alpha, at->buffer[0], at->start[0],
+                      a.ld, at->buffer[1], at->start[1], b.ld, (float)p->beta, at->buffer[2], at->start[2], c.ld,
+                      &queue, event);
 }
 
 static int enqueue_batch(const struct library *lib, const qst_matmul *p, int d, const struct places *at,
                          cl_command_queue queue, cl_event *event)
 {
-    const struct operand a = express(&p->a, p->m, p->k), b = express(&p->b, p->k, p->n), c = express(&p->c, p->m, p->n);
-    const size_t         m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k, count = (size_t)p->batch[d];
-    const size_t         as = (size_t)p->a.batch[d], bs = (size_t)p->b.batch[d], cs = (size_t)p->c.batch[d];
+    const struct blas_matrix a = blas_express(&p->a, p->m, p->k), b = blas_express(&p->b, p->k, p->n),
+                             c = blas_express(&p->c, p->m, p->n);
+    const size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k, count = (size_t)p->batch[d];
+    const size_t as = (size_t)p->a.batch[d], bs = (size_t)p->b.batch[d], cs = (size_t)p->c.batch[d];
     if (p->a.type == QST_F64)
-        return lib->dgemm_batched(ROW_MAJOR, a.transpose, b.transpose, m, n, k, p->alpha, at->buffer[0], at->start[0],
-                                  a.ld, as, at->buffer[1], at->start[1], b.ld, bs, p->beta, at->buffer[2], at->start[2],
-                                  c.ld, cs, count, &queue, event);
-    return lib->sgemm_batched(ROW_MAJOR, a.transpose, b.transpose, m, n, k, (float)p->alpha, at->buffer[0],
+        return lib->dgemm_batched(BLAS_ROW_MAJOR, a.transpose, b.transpose, m, n, k, p->alpha, at->buffer[0],
+                                  at->start[0], a.ld, as, at->buffer[1], at->start[1], b.ld, bs, p->beta, at->buffer[2],
+                                  at->start[2], c.ld, cs, count, &queue, event);
+    return lib->sgemm_batched(BLAS_ROW_MAJOR, a.transpose, b.transpose, m, n, k, (float)p->alpha, at->buffer[0],
                               at->start[0], a.ld, as, at->buffer[1], at->start[1], b.ld, bs, (float)p->beta,
                               at->buffer[2], at->start[2], c.ld, cs, count, &queue, event);
 }
@@ -211,7 +170,7 @@ static int32_t enqueue(void *instance, const void *problem, const qst_call *call
     const qst_matmul     *p = (const qst_matmul *)problem;
     const size_t          bytes = p->a.type == QST_F64 ? sizeof(double) : sizeof(float);
     struct places         at;
-    int                   i, code, dims, d = batch_dimension(p, &dims);
+    int                   i, code, dims, d = blas_batch(p, &dims);
     for (i = 0; i < 3; i++) {
         at.buffer[i] = (cl_mem)call->operands[i].handle;
         at.start[i] = (size_t)call->operands[i].offset / bytes;

@@ -107,6 +107,18 @@ refuses '--k is missing' run matmul --m 3 --n 4
 refuses '--lda 2: less than the 5' run matmul --m 3 --n 4 --k 5 --lda 2
 refuses 'nothing named: what to run is' run
 refuses 'nothing named: what to measure is' bench
+refuses 'no problem' bench matmul
+refuses '--k is missing' bench matmul --m 3 --n 4
+refuses '--range 9..3: not LOW..HIGH' bench matmul --random 2 --range 9..3
+refuses 'did you mean --rounds?' bench matmul 64 --ruonds 3
+refuses 'neither N nor MxNxK' bench matmul 12y
+refuses '(before its options)' bench --json matmul 64
+runs 0 bench matmul --help
+matches '^  --peers LIST '
+cp "$out" "$work/help"
+runs 0 help bench matmul
+cmp -s "$out" "$work/help"
+verdict $? "  help bench matmul and bench matmul --help agree"
 refuses 'not a multiple of 16' bench lookup --size 17
 refuses 'no problem' explain
 refuses 'neither N nor MxNxK' explain hundred
@@ -327,6 +339,25 @@ runs 0 doctor --json
 json 'all(r["grade"] in ("ok", "warn") for r in j) and any(r["check"] == "plugins" for r in j)'
 runs 1 doctor --device 'no such device'
 matches '^fail +devices '
+
+# ---- bench matmul: that it measures, not what -------------------------------------------------------------------
+
+set -f
+runs 0 bench matmul 24 20x30x40T --rounds 3 $slow
+matches '^  quernstone +[0-9.]+ .* matmul\.'
+runs 0 bench matmul --m 24 --n 1 --k 40 --ta --batch 3 --dtype f64 --rounds 3 $slow --json
+json 'j["rows"][0]["who"] == "quernstone" and j["rows"][0]["median_ms"] > 0 and j["rows"][0]["max_rel_err"] < 1e-12'
+json 'j["problem"].startswith("m=24 n=1 k=40") and j["regret"] is None'
+runs 0 bench matmul --random 3 --range 16..40 --rounds 1 --all --pin 'matmul.naive.*' --pin 'matmul.unit.min*' --json
+json 'j["regret"]["problems"] == 3 and j["regret"]["median"] >= 0 and len(j["problems"]) == 3'
+json 'all(len(p["candidates"]) > 1 and p["best"] for p in j["problems"])'
+runs 1 bench matmul 24 --peers nobody $slow
+[ "$(wc -l <"$err")" -eq 1 ] && grep -qF 'peer nobody: no such peer' "$err"
+verdict $? '  one line: peer nobody'
+runs 1 bench matmul 24 --peers clblast --set plugin.clblast.library="$work/none.so" $slow
+grep -qF 'peer clblast: ' "$err"
+verdict $? '  peer clblast: no library'
+set +f
 
 # ---- bench first and store: that they measure, not what ---------------------------------------------------------
 

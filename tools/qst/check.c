@@ -98,6 +98,9 @@ static void compare(worker *w, int64_t z, int64_t i, int64_t j, long double sum,
         part = INFINITY;
     if (part > w->result.worst)
         w->result.worst = part;
+    size = fabs(p->alpha) * size + fabs(p->beta * before);
+    if (part > 0 && size > 0 && !(fabs(got - want) / size <= w->result.relative))
+        w->result.relative = isnan(got) ? INFINITY : fabs(got - want) / size;
     if (part > 1 && w->result.right) {
         w->result.right = false;
         w->result.product = z;
@@ -180,9 +183,11 @@ static bool earlier(const check_result *a, const check_result *b)
 static void merge(check_result *all, const check_result *one)
 {
     double worst = all->worst > one->worst ? all->worst : one->worst;
+    double relative = all->relative > one->relative ? all->relative : one->relative;
     if (!one->right && (all->right || earlier(one, all)))
         *all = *one;
     all->worst = worst;
+    all->relative = relative;
 }
 
 check_result check_product(const check_task *given)

@@ -18,10 +18,11 @@ typedef struct check_task {
     int64_t              n_rows;
 } check_task;
 
-/* worst: the largest error as a part of its bound; over 1 is wrong, and then the first wrong element is named. */
+/* worst: the largest error as a part of its bound; over 1 is wrong, and then the first wrong element is named.
+ * relative: the largest error over |alpha| Σ|a b| + |beta c₀|. */
 typedef struct check_result {
     bool    right;
-    double  worst;
+    double  worst, relative;
     int64_t product, row, col;
     double  got, want, bound;
 } check_result;

@@ -23,6 +23,16 @@ static const verb_info *find(const char *name)
     return NULL;
 }
 
+/* The kind that the word after the verb names, which has options of its own; else the verb itself. */
+static const verb_info *part_of(const verb_info *verb, int argc, char **argv)
+{
+    size_t length = strlen(verb->name);
+    for (size_t i = 0; argc > 0 && verb->parts && verb->parts[i]; i++)
+        if (strcmp(verb->parts[i]->name + length + 1, argv[0]) == 0)
+            return verb->parts[i];
+    return verb;
+}
+
 static void help(void)
 {
     puts("usage: qst VERB [argument]... [option]...\n"
@@ -86,12 +96,13 @@ static int dispatch(int argc, char **argv)
     if (strcmp(argv[1], "help") == 0) {
         if (!(verb = find(argv[2])))
             return unknown(argv[2]);
-        args_help(verb);
+        args_help(part_of(verb, argc - 3, argv + 3));
         return EXIT_DONE;
     }
     if (!(verb = find(argv[1])))
         return unknown(argv[1]);
-    return run(verb, argc - 1, argv + 1);
+    const verb_info *part = part_of(verb, argc - 2, argv + 2);
+    return part == verb ? run(verb, argc - 1, argv + 1) : run(part, argc - 2, argv + 2);
 }
 
 /* The library never changes the environment; its command may, before anything reads it: warnings are shown, and PoCL's

@@ -20,9 +20,11 @@ typedef struct verb_info {
     const void        *defaults;
     size_t             options_size;
     int (*run)(const args_common *common, const void *options, int argc, char **argv);
+    const struct verb_info *const
+        *parts; /* kinds with options of their own, named "VERB KIND", ended by NULL; NULL: none */
 } verb_info;
 
 extern const verb_info verb_devices, verb_plugins, verb_config, verb_keys, verb_shapes, verb_run, verb_bench,
-    verb_explain, verb_tune, verb_cache, verb_doctor;
+    verb_explain, verb_tune, verb_cache, verb_doctor, verb_bench_matmul;
 
 #endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench_matmul.c: `qst bench matmul`: the library beside its peers, problem by problem, and what all of them say together.
+ */
+#include "bench_matmul.h"
+
+#include "out.h"
+#include "problem.h"
+#include "verb.h"
+#include "verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PEERS_MAX 4
+
+static const char *const numerics_words[] = {"plain", "strict", "fast", NULL};
+
+static const matmul_options defaults = {
+    .batch = 1, .rounds = 15, .seed = 1, .type = QST_F32, .peers = "", .range = "16..1024"};
+
+#define AT(member) offsetof(matmul_options, member)
+static const args_option table[] = {
+    {"m", ARGS_INT, AT(m), "N", "rows of A and C", 1, PROBLEM_SIDE_MAX, NULL, 0},
+    {"n", ARGS_INT, AT(n), "N", "columns of B and C", 1, PROBLEM_SIDE_MAX, NULL, 0},
+    {"k", ARGS_INT, AT(k), "N", "columns of A, rows of B", 1, PROBLEM_SIDE_MAX, NULL, 0},
+    {"dtype", ARGS_WORD, AT(type), "TYPE", "element type", 0, 0, args_types, 0},
+    {"ta", ARGS_FLAG, AT(ta), NULL, "A lies transposed: k rows of m", 0, 0, NULL, 0},
+    {"tb", ARGS_FLAG, AT(tb), NULL, "B lies transposed: n rows of k", 0, 0, NULL, 0},
+    {"batch", ARGS_INT, AT(batch), "N", "products, one after the other", 1, 1000000, NULL, 0},
+    {"numerics", ARGS_WORD, AT(numerics), "CLASS", "class of rounding", 0, 0, numerics_words, 0},
+    {"problem", ARGS_TEXT, AT(problem), "TEXT", "a problem as logs print it", 0, 0, NULL, 0},
+    {"problems", ARGS_TEXT, AT(problems), "FILE", "a problem a line, # begins a comment; - for stdin", 0, 0, NULL, 0},
+    {"random", ARGS_INT, AT(random), "N", "so many shapes, the logarithms of m, n and k evenly spread", 0, 100000, NULL,
+     0},
+    {"seed", ARGS_INT, AT(seed), "N", "of the random shapes", 0, INT64_MAX, NULL, 0},
+    {"range", ARGS_TEXT, AT(range), "LOW..HIGH", "bounds of the random shapes' sides", 0, 0, NULL, 0},
+    {"peers", ARGS_TEXT, AT(peers), "LIST", "clblast, openblas, joined by a comma", 0, 0, NULL, 0},
+    {"sync", ARGS_FLAG, AT(sync), NULL, "finish each call; without it calls queue up and are finished once", 0, 0, NULL,
+     0},
+    {"rounds", ARGS_INT, AT(rounds), "N", "samples of each", 1, 100000, NULL, 0},
+    {"all", ARGS_FLAG, AT(all), NULL, "time every candidate, and the choice against the best of them", 0, 0, NULL, 0},
+    {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
+};
+#undef AT
+
+typedef struct bench {
+    const args_common    *common;
+    const matmul_options *options;
+    device_handle         device;
+    matmul_wishes         wishes;
+    peer                 *peers[PEERS_MAX];
+    size_t                n_peers;
+    regret_pool          *pool;
+    json_t               *results;
+    double               *by_p25[PEERS_MAX], *by_pairs[PEERS_MAX]; /* our speed over the peer's, one number a problem */
+    size_t                n_ratios[PEERS_MAX];
+    double               *regrets;
+    size_t                n_regrets;
+} bench;
+
+static int open_peers(bench *b)
+{
+    for (const char *at = b->options->peers; *at;) {
+        size_t length = strcspn(at, ",");
+        char  *name = out_text("%.*s", (int)length, at), *why = NULL;
+        bool   room = b->n_peers < PEERS_MAX;
+        if (room && (b->peers[b->n_peers] = peer_open(name, &b->device, &why)))
+            b->n_peers++;
+        else
+            out_fail("bench matmul: peer %s: %s", name, room ? why : "too many");
+        free(name);
+        if (!room || why) {
+            free(why);
+            return EXIT_FAILED;
+        }
+        at += length + (at[length] == ',');
+    }
+    return 0;
+}
+
+/* ---- One problem ------------------------------------------------------------------------------------------------ */
+
+static double flops(const qst_matmul *p)
+{
+    return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)data_products(p->batch);
+}
+
+json_t *matmul_row(const contest *c, const contest_player *player, const char *winner)
+{
+    json_t *row = out_need(json_pack("{s:s,s:s?}", "who", player->name, "winner", winner));
+    double  p25 = contest_quantile(player->times, player->n_times, 0.25);
+    if (player->ruled_out)
+        json_object_set_new(row, "why", json_string(player->ruled_out));
+    if (player->n_times == 0)
+        return row;
+    json_object_set_new(row, "min_ms", json_real(contest_quantile(player->times, player->n_times, 0)));
+    json_object_set_new(row, "p25_ms", json_real(p25));
+    json_object_set_new(row, "median_ms", json_real(contest_quantile(player->times, player->n_times, 0.5)));
+    json_object_set_new(row, "p90_ms", json_real(contest_quantile(player->times, player->n_times, 0.9)));
+    json_object_set_new(row, "gflops", json_real(p25 > 0 ? flops(c->problem) / p25 / 1e6 : 0));
+    json_object_set_new(row, "max_rel_err", json_real(isfinite(player->error) ? player->error : 1e300));
+    json_object_set_new(row, "calls", json_integer(player->calls));
+    json_object_set_new(row, "samples", json_integer((json_int_t)player->n_times));
+    return row;
+}
+
+static double roof_of(bench *b, const qst_matmul *p)
+{
+    qst_set    *set;
+    problem_key key;
+    json_t     *verdict = NULL;
+    double      roof = 0;
+    if (qst_set_find(&set, b->device.context, "matmul", NULL) >= 0 && problem_key_of(set, p, &key, NULL) &&
+        verdict_find(&verdict, b->device.context, &key))
+        roof = out_number(verdict, "roof_ms");
+    json_decref(verdict);
+    return roof;
+}
+
+/* Our name for what runs; the caller frees. NULL after one line. */
+static char *winner_of(bench *b, const qst_matmul *p)
+{
+    qst_error  err = {0};
+    qst_plan  *plan;
+    qst_status status = qst_matmul_plan(&plan, b->device.context, b->device.queue, p, &err);
+    if (status < 0)
+        return out_error("bench matmul", status, &err), NULL;
+    char *name = out_text("%s", qst_plan_winner(plan));
+    qst_plan_destroy(plan);
+    return name;
+}
+
+static void compare(bench *b, const contest_player *ours, const contest_player *peers, json_t *rows)
+{
+    for (size_t i = 0; i < b->n_peers; i++) {
+        size_t  at = b->n_ratios[i], n = peers[i].n_times;
+        json_t *row = json_array_get(rows, i + 1);
+        if (peers[i].ruled_out || n == 0 || n != ours->n_times)
+            continue;
+        b->by_p25[i][at] = contest_quantile(peers[i].times, n, 0.25) / contest_quantile(ours->times, n, 0.25);
+        b->by_pairs[i][at] = contest_paired(peers[i].times, ours->times, n);
+        json_object_set_new(row, "speed_p25", json_real(b->by_p25[i][at]));
+        json_object_set_new(row, "speed_paired", json_real(b->by_pairs[i][at]));
+        b->n_ratios[i]++;
+    }
+}
+
+static void print_row(const json_t *row, double roof)
+{
+    double median = out_number(row, "median_ms");
+    if (!(median > 0)) {
+        printf("  %-11s %s\n", out_member(row, "who"), out_member(row, "why"));
+        return;
+    }
+    printf("  %-11s %10.4f %10.4f %10.4f %10.4f %9.1f ", out_member(row, "who"), out_number(row, "min_ms"),
+           out_number(row, "p25_ms"), median, out_number(row, "p90_ms"), out_number(row, "gflops"));
+    if (roof > 0)
+        printf("%6.1f ", 100 * roof / out_number(row, "p25_ms"));
+    else
+        printf("%6s ", "-");
+    printf("%9.1e ", out_number(row, "max_rel_err"));
+    if (json_object_get(row, "speed_p25"))
+        printf("%7.3f %7.3f", out_number(row, "speed_p25"), out_number(row, "speed_paired"));
+    else
+        printf("%7s %7s  %s", "", "", out_member(row, "winner"));
+    putchar('\n');
+}
+
+static int by_median(const void *a, const void *b)
+{
+    double x = out_number(*(json_t *const *)a, "median_ms"), y = out_number(*(json_t *const *)b, "median_ms");
+    return (x > y) - (x < y);
+}
+
+/* The candidates that were timed, from fast to slow. */
+static void print_candidates(const json_t *candidates)
+{
+    size_t         n = 0, all = json_array_size(candidates);
+    const json_t **rows = out_resize(NULL, (all ? all : 1) * sizeof *rows);
+    for (size_t i = 0; i < all; i++)
+        if (out_number(json_array_get(candidates, i), "median_ms") > 0)
+            rows[n++] = json_array_get(candidates, i);
+    qsort(rows, n, sizeof *rows, by_median);
+    for (size_t i = 0; i < n; i++)
+        printf("    %10.4f  %s\n", out_number(rows[i], "median_ms"), out_member(rows[i], "who"));
+    printf("    %zu timed, %zu ruled out\n", n, all - n);
+    free(rows);
+}
+
+static void print_result(const json_t *result)
+{
+    const json_t *rows = json_object_get(result, "rows"), *candidates = json_object_get(result, "candidates");
+    printf("%s\n", out_member(result, "label"));
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        print_row(json_array_get(rows, i), out_number(result, "roof_ms"));
+    if (candidates) {
+        print_candidates(candidates);
+        printf("  regret %.2f %%, best: %s\n", 100 * out_number(result, "regret"), out_member(result, "best"));
+    }
+    fflush(stdout);
+}
+
+/* Tunes and tries all, then times them. False after one line. */
+static bool play(bench *b, contest *c, contest_player *ours, contest_player *peers, const char *winner, json_t *result)
+{
+    contest_player *all[PEERS_MAX + 1] = {ours};
+    json_t         *rows = out_need(json_array());
+    bool            good = contest_try(c, ours);
+    json_object_set_new(result, "rows", rows);
+    if (good && ours->ruled_out)
+        return out_fail("bench matmul: %s: %s", winner, ours->ruled_out), false;
+    for (size_t i = 0; i < b->n_peers && good; i++) {
+        all[i + 1] = &peers[i];
+        good = contest_try(c, &peers[i]);
+    }
+    if (!good || !contest_play(c, all, b->n_peers + 1, b->options->rounds))
+        return false;
+    for (size_t i = 0; i <= b->n_peers; i++)
+        json_array_append_new(rows, matmul_row(c, all[i], i ? NULL : winner));
+    compare(b, ours, peers, rows);
+    return true;
+}
+
+static bool regret(bench *b, contest *c, const contest_player *ours, const char *winner, json_t *result)
+{
+    json_t *rows = out_need(json_array());
+    char   *best = NULL;
+    double  value = 0;
+    bool    good = regret_measure(b->pool, c, ours, winner, b->options->rounds, rows, &value, &best);
+    json_object_set_new(result, "candidates", rows);
+    json_object_set_new(result, "regret", json_real(value));
+    json_object_set_new(result, "best", json_string(best));
+    b->regrets[b->n_regrets++] = value;
+    free(best);
+    return good;
+}
+
+static int measure(bench *b, const matmul_wish *wish, uint64_t seed)
+{
+    contest        c;
+    contest_player ours = {.name = out_text("quernstone"), .context = b->device.context}, peers[PEERS_MAX];
+    qst_set       *set = NULL;
+    char          *text = NULL, *winner = NULL;
+    json_t        *result = NULL;
+    bool           good;
+    memset(peers, 0, sizeof peers);
+    for (size_t i = 0; i < b->n_peers; i++) {
+        peers[i].name = out_text("%s", peer_name(b->peers[i]));
+        peers[i].peer = b->peers[i];
+    }
+    qst_set_find(&set, b->device.context, "matmul", NULL);
+    good = contest_init(&c, &b->device, &wish->problem, b->options->sync, seed) &&
+           (winner = winner_of(b, &wish->problem)) != NULL;
+    if (good) {
+        double roof = roof_of(b, &wish->problem);
+        text = problem_text(set, &wish->problem);
+        result = out_need(json_pack("{s:s,s:s,s:o,s:n}", "problem", text, "label", wish->label, "roof_ms",
+                                    roof > 0 ? json_real(roof) : json_null(), "regret"));
+        good = play(b, &c, &ours, peers, winner, result) && (!b->pool || regret(b, &c, &ours, winner, result));
+    }
+    out_progress(NULL);
+    if (good && !b->common->json)
+        print_result(result);
+    if (good)
+        json_array_append(b->results, result);
+    json_decref(result);
+    for (size_t i = 0; i < b->n_peers; i++)
+        contest_player_finish(&peers[i]);
+    contest_player_finish(&ours);
+    contest_finish(&c);
+    free(text);
+    free(winner);
+    return good ? 0 : EXIT_FAILED;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------ */
+
+static double geometric_mean(const double *ratios, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += log(ratios[i]);
+    return n ? exp(sum / (double)n) : 0;
+}
+
+static size_t faster(const double *ratios, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += ratios[i] >= 1;
+    return count;
+}
+
+static json_t *summary(const bench *b)
+{
+    json_t *all = out_need(json_object()), *means = out_need(json_array());
+    for (size_t i = 0; i < b->n_peers; i++) {
+        size_t n = b->n_ratios[i];
+        if (n)
+            json_array_append_new(
+                means,
+                out_need(json_pack("{s:s,s:I,s:f,s:f,s:f,s:f,s:I}", "peer", peer_name(b->peers[i]), "problems",
+                                   (json_int_t)n, "speed_p25", geometric_mean(b->by_p25[i], n), "speed_paired",
+                                   geometric_mean(b->by_pairs[i], n), "least_p25", contest_quantile(b->by_p25[i], n, 0),
+                                   "least_paired", contest_quantile(b->by_pairs[i], n, 0), "faster_p25",
+                                   (json_int_t)faster(b->by_p25[i], n))));
+    }
+    json_object_set_new(all, "geometric_mean", means);
+    if (b->n_regrets)
+        json_object_set_new(all, "regret",
+                            out_need(json_pack("{s:I,s:f,s:f,s:f}", "problems", (json_int_t)b->n_regrets, "median",
+                                               contest_quantile(b->regrets, b->n_regrets, 0.5), "p95",
+                                               contest_quantile(b->regrets, b->n_regrets, 0.95), "max",
+                                               contest_quantile(b->regrets, b->n_regrets, 1))));
+    return all;
+}
+
+static void print_summary(const json_t *all)
+{
+    const json_t *means = json_object_get(all, "geometric_mean"), *regrets = json_object_get(all, "regret");
+    for (size_t i = 0; i < json_array_size(means); i++) {
+        const json_t *one = json_array_get(means, i);
+        printf("geometric mean over %s: %.3f by p25, %.3f paired; least %.3f, %.3f; %.0f problems, %.0f not slower\n",
+               out_member(one, "peer"), out_number(one, "speed_p25"), out_number(one, "speed_paired"),
+               out_number(one, "least_p25"), out_number(one, "least_paired"), out_number(one, "problems"),
+               out_number(one, "faster_p25"));
+    }
+    if (regrets)
+        printf("regret over %.0f problems: median %.2f %%, 95th percentile %.2f %%, most %.2f %%\n",
+               out_number(regrets, "problems"), 100 * out_number(regrets, "median"), 100 * out_number(regrets, "p95"),
+               100 * out_number(regrets, "max"));
+}
+
+static void tell(const bench *b)
+{
+    if (b->common->json && b->wishes.n == 1) {
+        out_json(json_incref(json_array_get(b->results, 0)));
+        return;
+    }
+    json_t *all = summary(b);
+    if (b->common->json) {
+        json_object_set(all, "problems", b->results);
+        out_json(json_incref(all));
+    } else if (b->wishes.n > 1) {
+        print_summary(all);
+    }
+    json_decref(all);
+}
+
+static int measure_all(bench *b)
+{
+    int status = 0;
+    for (size_t i = 0; i < b->n_peers; i++) {
+        b->by_p25[i] = out_resize(NULL, b->wishes.n * sizeof(double));
+        b->by_pairs[i] = out_resize(NULL, b->wishes.n * sizeof(double));
+    }
+    b->regrets = out_resize(NULL, b->wishes.n * sizeof(double));
+    if (!b->common->json)
+        printf("  %-11s %10s %10s %10s %10s %9s %6s %9s %7s %7s\n", "ms of a call", "min", "p25", "median", "p90",
+               "GFLOP/s", "% roof", "max err", "speed", "paired");
+    for (size_t i = 0; i < b->wishes.n && status == 0; i++)
+        status = measure(b, &b->wishes.data[i], (uint64_t)i + 1);
+    if (status == 0)
+        tell(b);
+    return status;
+}
+
+static int run(const args_common *common, const void *given, int argc, char **argv)
+{
+    bench b;
+    memset(&b, 0, sizeof b);
+    b.common = common;
+    b.options = given;
+    b.results = out_need(json_array());
+    int status = device_open(&b.device, common, NULL);
+    if (status == 0)
+        status = matmul_wishes_collect(&b.wishes, b.device.context, b.options, argc, argv);
+    if (status == 0)
+        status = open_peers(&b);
+    if (status == 0 && b.options->all)
+        status = regret_open(&b.pool, &b.device, common);
+    if (status == 0)
+        status = measure_all(&b);
+    regret_close(b.pool);
+    for (size_t i = 0; i < b.n_peers; i++) {
+        peer_close(b.peers[i]);
+        free(b.by_p25[i]);
+        free(b.by_pairs[i]);
+    }
+    free(b.regrets);
+    matmul_wishes_drop(&b.wishes);
+    json_decref(b.results);
+    device_close(&b.device);
+    return status;
+}
+
+const verb_info verb_bench_matmul = {
+    .name = "bench matmul",
+    .arguments = "SIZE...",
+    .summary = "the library's matmul beside other libraries', and beside its own candidates",
+    .help =
+        "SIZE is N or MxNxK, a T after it for a transposed B. The library (tuned first where nothing is stored) and\n"
+        "the peers compute the same problem on the same buffers in one process, round by round in turning order. A\n"
+        "sample is a batch of calls that lasts 5 ms or more, queued and finished once, or finished one by one with\n"
+        "--sync; printed are the times of a call, GFLOP/s and % of the roof at the 25th percentile, and the largest\n"
+        "error of checked rows over |alpha| sum |a b| + |beta c|. speed: the library's over the peer's, by 25th\n"
+        "percentiles, and the median of the ratios round by round; over 1 the library is faster. After a peer with\n"
+        "threads of its own (openblas) there is a pause of 120 ms, for they go on spinning.\n"
+        "clblast is opened from plugin.clblast.library, openblas from plugin.cblas.library of the configuration, else\n"
+        "by their usual names; openblas is any BLAS with a C interface, and needs a CPU device. A peer computes a\n"
+        "product with a vector by its gemv.\n"
+        "--all runs every candidate by itself, those over three times the choice's time once, and times the choice\n"
+        "and the best of them again in 15 alternated pairs or more: regret is by how much the choice takes longer.\n"
+        "--json: the problem's object, for several problems {\"problems\", \"geometric_mean\", \"regret\"}.\n",
+    .groups = ARGS_LEVEL | ARGS_TUNE,
+    .options = table,
+    .defaults = &defaults,
+    .options_size = sizeof(matmul_options),
+    .run = run,
+};
