@@ -11,10 +11,10 @@
  *
  * Reals, some lines whole:
  *   spread    A's column 0 and B's row 0 times opposite powers of two, in place
- *   bound     |C - ref| <= factor * (|alpha| sum |a b| + |beta c0|) + half * |ref| + least, with ref in double, or in
- *             compensated sums (T. Ogita, S. Rump, S. Oishi, 2005) where double is no better than what is judged.
- *             factor: PLAIN and STRICT 2 u (sqrt(k) + 4); FAST adds 2 * 2^-10: both inputs of a product cut to 11 bits.
- *             half: unit roundoff of C's type; least: half its smallest number.
+ *   bound     |C - ref| <= e + half * (|ref| + e) + least, e = factor * (|alpha| sum |a b| + |beta c0|), with ref in
+ *             double, or in compensated sums (T. Ogita, S. Rump, S. Oishi, 2005) where double is no better than what is
+ *             judged. factor: of the class and the types (docs/matmul.md). half: unit roundoff of C's type; least: half
+ *             its smallest number. Where that reaches beyond C's largest number nothing is asked.
  *   worst     picks the element that is furthest out
  * And erase: all bits of each element of C become one.
  *
@@ -498,7 +498,7 @@ kernel void bound(global const elem_a *a, ulong a_start, long a_row, long a_col,
                   global const elem_c *c, ulong c_start, long c_row, long c_col, long2 c01, long2 c23,
                   global const elem_c *old, ulong old_start, long2 size01, long2 size23, long batches, long rows,
                   long cols, long length, ulong seed, long samples, real alpha, real beta, real factor, real half_unit,
-                  real least, global uint *slots, global uint *finding)
+                  real least, real largest, global uint *slots, global uint *finding)
 {
     long blocks = (cols + V - 1) / V, items = blocks * samples;
     long first = items * get_group_id(0) / get_num_groups(0), end = items * (get_group_id(0) + 1) / get_num_groups(0);
@@ -521,9 +521,10 @@ kernel void bound(global const elem_a *a, ulong a_start, long a_row, long a_col,
             real before = beta != 0 ? beta * (real)GET(TC, old + old_start + at) : (real)0;
             real got = GET(TC, c + c_start + at);
             real ref = alpha * dot[i] + before;
-            real limit = factor * (fabs(alpha) * size[i] + fabs(before)) + half_unit * fabs(ref) + least;
+            real sums_off = factor * (fabs(alpha) * size[i] + fabs(before));
+            real limit = sums_off + half_unit * (fabs(ref) + sums_off) + least;
             real off = fabs(got - ref);
-            if (off <= limit || !isfinite(ref))
+            if (off <= limit || !(fabs(ref) + limit <= largest))
                 continue;
             float far = (float)(off / limit);
             far = isfinite(far) ? far : INFINITY;

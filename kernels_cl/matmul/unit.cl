@@ -17,7 +17,8 @@
  *               BUFFERS      1: stage a slice, barrier, compute, barrier
  *                            2: fetch the next slice into registers, compute, put it in the other buffer, barrier
  *               TA, TB       1: rows of A (B) are nearer to each other than columns; staging goes along them
- *               ELEMENT      storage: 1 f32, 2 f64, 3 f16, 4 bf16; sums are f32, for f64 f64
+ *               ELEMENT      storage of A and B: 1 f32, 2 f64, 3 f16, 4 bf16; sums are f32, for f64 f64
+ *               OUT          storage of C: ELEMENT (default) or 1; stored rounded to the nearest, ties to even
  *               UNROLL       what stands before a loop over registers
  * Local memory  `pool`: BUFFERS * (A + B) of the sums' type; B = BK*(BN + 4); A = BK*(BM + 4), with TM 1 BM*(BK + 4).
  *               The 4 keep transposing writes and reads of several rows off each other's banks.
@@ -41,40 +42,64 @@
 #define TB      0
 #define ELEMENT 1
 #endif
+#ifndef OUT
+#define OUT ELEMENT
+#endif
 #if ELEMENT == 2
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-typedef double  STORED;
 typedef double  REAL;
 typedef double4 REAL4;
 #else
 typedef float  REAL;
 typedef float4 REAL4;
 #endif
-#if ELEMENT == 3
-typedef half STORED;
-#define LOAD1(p)     vload_half(0, p)
-#define LOAD4(p)     vload_half4(0, p)
-#define STORE1(x, p) vstore_half(x, 0, p)
-#define STORE4(x, p) vstore_half4(x, 0, p)
-#elif ELEMENT == 4
-typedef ushort STORED;
+
+/* By storage type: what lies in memory; one element or four neighbours (aligned to four) as REAL; REAL stored. */
+#define STORED_1       float
+#define STORED_2       double
+#define STORED_3       half
+#define STORED_4       ushort
+#define LOAD1_1(p)     (*(p))
+#define LOAD1_2(p)     (*(p))
+#define LOAD1_3(p)     vload_half(0, p)
+#define LOAD1_4(p)     as_float((uint)*(p) << 16)
+#define LOAD4_1(p)     (*(global const float4 *)(p))
+#define LOAD4_2(p)     (*(global const double4 *)(p))
+#define LOAD4_3(p)     vload_half4(0, p)
+#define LOAD4_4(p)     as_float4(convert_uint4(*(global const ushort4 *)(p)) << 16)
+#define STORE1_1(x, p) (*(p) = (float)(x))
+#define STORE1_2(x, p) (*(p) = (x))
+#define STORE1_3(x, p) vstore_half_rte(x, 0, p)
+#define STORE1_4(x, p) (*(p) = narrow(x))
+#if ELEMENT == 2
+#define STORE4_1(x, p) (*(global float4 *)(p) = convert_float4(x))
+#else
+#define STORE4_1(x, p) (*(global float4 *)(p) = (x))
+#endif
+#define STORE4_2(x, p) (*(global double4 *)(p) = (x))
+#define STORE4_3(x, p) vstore_half4_rte(x, 0, p)
+#define STORE4_4(x, p) vstore4((ushort4)(narrow((x).s0), narrow((x).s1), narrow((x).s2), narrow((x).s3)), 0, p)
+#define JOIN_(name, t) name##_##t
+#define JOIN(name, t)  JOIN_(name, t)
+#define LOAD1(p)       JOIN(LOAD1, ELEMENT)(p)
+#define LOAD4(p)       JOIN(LOAD4, ELEMENT)(p)
+#define LOAD1_C(p)     JOIN(LOAD1, OUT)(p)
+#define STORE1_C(x, p) JOIN(STORE1, OUT)(x, p)
+#define STORE4_C(x, p) JOIN(STORE4, OUT)(x, p)
+#if ELEMENT == 2 && OUT == 1
+#define LOAD4_C(p) convert_double4(LOAD4_1(p))
+#else
+#define LOAD4_C(p) JOIN(LOAD4, OUT)(p)
+#endif
+typedef JOIN(STORED, ELEMENT) STORED;
+typedef JOIN(STORED, OUT) STORED_OUT;
+
+#if OUT == 4
 static ushort narrow(float x) /* to the nearest, ties to even; a NaN stays one */
 {
     const uint bits = as_uint(x);
     return (ushort)((isnan(x) ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
-#define LOAD1(p)     as_float((uint)*(p) << 16)
-#define LOAD4(p)     as_float4(convert_uint4(*(global const ushort4 *)(p)) << 16)
-#define STORE1(x, p) (*(p) = narrow(x))
-#define STORE4(x, p) vstore4((ushort4)(narrow((x).s0), narrow((x).s1), narrow((x).s2), narrow((x).s3)), 0, p)
-#else
-#if ELEMENT == 1
-typedef float STORED;
-#endif
-#define LOAD1(p)     (*(p))
-#define LOAD4(p)     (*(global const REAL4 *)(p))
-#define STORE1(x, p) (*(p) = (x))
-#define STORE4(x, p) (*(global REAL4 *)(p) = (x))
 #endif
 
 #define THREADS (SM * SN)
@@ -185,14 +210,16 @@ static void multiply(REAL4 *s, local const REAL *as, local const REAL *bs, int r
 }
 
 /* Four sums to C, `step` apart, of which `valid` have a place there. */
-static void put4(REAL4 s, global STORED *c, long step, int valid, int whole, REAL alpha, REAL beta)
+static void put4(REAL4 s, global STORED_OUT *c, long step, int valid, int whole, REAL alpha, REAL beta)
 {
     if (whole && valid >= 4) {
-        STORE4(beta == 0 ? alpha * s : fma((REAL4)(alpha), s, beta * LOAD4(c)), c);
+        const REAL4 all = beta == 0 ? alpha * s : fma((REAL4)(alpha), s, beta * LOAD4_C(c));
+        STORE4_C(all, c);
         return;
     }
     for (int x = 0; x < min(valid, 4); x++, c += step) {
-        STORE1(beta == 0 ? alpha * s.s0 : fma(alpha, s.s0, beta * LOAD1(c)), c);
+        const REAL one = beta == 0 ? alpha * s.s0 : fma(alpha, s.s0, beta * LOAD1_C(c));
+        STORE1_C(one, c);
         s = s.s1230;
     }
 }
@@ -206,7 +233,7 @@ static long start_of(long z, int4 size, long2 outer, long2 inner)
 
 __attribute__((reqd_work_group_size(THREADS, 1, 1))) kernel void
 unit_matmul(global const STORED *restrict a, ulong a_start, global const STORED *restrict b, ulong b_start,
-            global STORED *restrict c, ulong c_start, int m, int n, int k, long2 a_stride, long2 b_stride,
+            global STORED_OUT *restrict c, ulong c_start, int m, int n, int k, long2 a_stride, long2 b_stride,
             long2 c_stride, int4 size, long2 a_outer, long2 a_inner, long2 b_outer, long2 b_inner, long2 c_outer,
             long2 c_inner, int products, REAL alpha, REAL beta, int aligned, local REAL4 *restrict pool)
 {
@@ -218,7 +245,7 @@ unit_matmul(global const STORED *restrict a, ulong a_start, global const STORED 
     for (int z = get_group_id(2); z < products; z += get_num_groups(2)) {
         global const STORED *az = a + a_start + start_of(z, size, a_outer, a_inner) + i0 * a_stride.s0;
         global const STORED *bz = b + b_start + start_of(z, size, b_outer, b_inner) + j0 * b_stride.s1;
-        global STORED       *cz = c + c_start + start_of(z, size, c_outer, c_inner);
+        global STORED_OUT   *cz = c + c_start + start_of(z, size, c_outer, c_inner);
         local REAL          *now = (local REAL *)pool;
         REAL4                s[ROWS * PN], xa[LOADS_A], xb[LOADS_B];
         UNROLL for (int i = 0; i < ROWS * PN; i++) s[i] = 0;

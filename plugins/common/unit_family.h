@@ -6,17 +6,16 @@
  *
  * Tiles follow the reference's unit selector (CubeK), with two changes: what there depends on a launch's m and k is
  * fixed here at its largest, so that a name stands for one kernel of each transposition, and a plane is 32 wide.
- * Transposition and type of a problem, not its key, pick the program: index 4 * (type - 1) + NN, NT, TN or TT (bit 1:
- * A, bit 0: B), f32 and f64.
+ * Transposition and types of a problem, not its key, pick the program: index 4 * storage_index + NN, NT, TN or TT (bit
+ * 1: A, bit 0: B).
  */
 #ifndef PLUGINS_COMMON_UNIT_FAMILY_H
 #define PLUGINS_COMMON_UNIT_FAMILY_H
 
-#include <quernstone/kit.h>
-#include <quernstone/matmul.h>
+#include "plugins/common/storage.h"
 #include <stdio.h>
 
-enum { UNIT_TYPES = 2, UNIT_CASES = 4, UNIT_PROGRAMS = UNIT_TYPES * UNIT_CASES, UNIT_OPTIONS = 160 };
+enum { UNIT_CASES = 4, UNIT_PROGRAMS = STORAGE_PAIRS * UNIT_CASES, UNIT_OPTIONS = 160 };
 
 #define UNIT_SIZE_MAX     ((int64_t)1 << 30) /* an index plus a tile still fits an int */
 #define UNIT_LOCAL_SLACK  4096u              /* bytes of local memory that drivers take for themselves */
@@ -124,7 +123,7 @@ static inline uint32_t unit_case(const qst_matmul *p)
 /* Stride 1 in the near direction, all else multiples of a vector of four? */
 static inline int unit_whole(const qst_matrix *x, uint32_t turned)
 {
-    const uint32_t log2_vector = x->type == QST_F64 ? 5 : 4;
+    const uint32_t log2_vector = x->type == QST_F64 ? 5 : x->type == QST_F32 ? 4 : 3;
     const int64_t  others = (turned ? x->col : x->row) | x->batch[0] | x->batch[1] | x->batch[2] | x->batch[3];
     return (turned ? x->row : x->col) == 1 && x->align >= log2_vector && others % 4 == 0;
 }
@@ -138,7 +137,6 @@ static inline uint64_t unit_tiles(const unit_shape *s, const qst_matmul *p)
     return qstk_ceil_div((uint64_t)p->m, unit_rows_of(s)) * qstk_ceil_div((uint64_t)p->n, unit_cols_of(s));
 }
 
-/* Reads as a list: one condition a line. */
 static inline const char *unit_refusal(const qst_device *device, const qst_matmul *p)
 {
     int64_t products = 1;
@@ -148,11 +146,9 @@ static inline const char *unit_refusal(const qst_device *device, const qst_matmu
             return "2^30 products or more in the batch";
         products *= p->batch[d];
     }
-    return p->a.type != p->b.type || p->a.type != p->c.type                       ? "A, B and C of different types"
-           : p->a.type != QST_F32 && p->a.type != QST_F64                         ? "f32 and f64 only"
-           : p->a.type == QST_F64 && !(device->flags & QST_DEVICE_F64)            ? "the device has no f64 arithmetic"
-           : p->m > UNIT_SIZE_MAX || p->n > UNIT_SIZE_MAX || p->k > UNIT_SIZE_MAX ? "m, n or k over 2^30"
-                                                                                  : NULL;
+    if (p->m > UNIT_SIZE_MAX || p->n > UNIT_SIZE_MAX || p->k > UNIT_SIZE_MAX)
+        return "m, n or k over 2^30";
+    return storage_refusal(device, p);
 }
 
 static inline int32_t unit_can_run(void *user, const qst_device *device, const void *problem, const char **why)
@@ -174,7 +170,7 @@ static inline int32_t unit_can_run(void *user, const qst_device *device, const v
 static inline int32_t unit_supports(void *user, const qst_device *device, const qst_key *key, const char **why)
 {
     const unit_candidate *self = (const unit_candidate *)user;
-    const uint32_t        type = (uint32_t)key->value[QST_MATMUL_KEY_ELEM_OUT];
+    const uint32_t        type = (uint32_t)key->value[QST_MATMUL_KEY_ELEM_LHS];
     uint64_t              least = UINT64_MAX;
     uint32_t              i;
     if (unit_group(self->shapes) > device->max_group || unit_group(self->shapes) > device->max_group_dim[0])
@@ -233,10 +229,6 @@ static inline qst_arg unit_pair(int64_t x, int64_t y)
     both[1] = y;
     return qstk_value(both, sizeof both);
 }
-static inline qst_arg unit_scalar(const qst_matmul *p, double value)
-{
-    return p->a.type == QST_F64 ? qstk_f64(value) : qstk_f32(value);
-}
 static inline qst_arg unit_sizes(const qst_matmul *p)
 {
     int32_t size[QST_MATMUL_BATCHES];
@@ -275,13 +267,12 @@ static inline int32_t unit_steps(void *user, const qst_device *device, const voi
         unit_pair(p->c.batch[0], p->c.batch[1]),
         unit_pair(p->c.batch[2], p->c.batch[3]),
         qstk_i32(products),
-        unit_scalar(p, p->alpha),
-        unit_scalar(p, p->beta),
+        storage_scalar(p, p->alpha),
+        storage_scalar(p, p->beta),
         qstk_i32(aligned),
         qstk_local(unit_local_bytes(shape, self->family->buffers, p->a.type)),
     };
-    qst_launch launch =
-        qstk_launch(UNIT_CASES * (p->a.type - QST_F32) + which, "unit_matmul", 3, args, QSTK_COUNT(args));
+    qst_launch launch = qstk_launch(UNIT_CASES * storage_index(p) + which, "unit_matmul", 3, args, QSTK_COUNT(args));
     (void)device;
     launch.local[0] = unit_group(shape);
     launch.local[1] = launch.local[2] = 1;
@@ -300,9 +291,9 @@ static inline void unit_options(unit_candidate *self, uint32_t index)
     snprintf(self->options[index], UNIT_OPTIONS,
              UNIT_CPU_OPTION
              "-cl-std=CL1.2 -DELEMENT=%u -DBUFFERS=%u -DTM=%u -DTK=%u -DPM=%u -DPN=%u -DPK=%u -DSM=%u -DSN=%u -DTA=%u "
-             "-DTB=%u",
-             QST_F32 + index / UNIT_CASES, self->family->buffers, s->tm, s->tk, s->pm, s->pn, s->pk, s->sm, s->sn,
-             which >> 1, which & 1u);
+             "-DTB=%u -DOUT=%u",
+             storage_element(index / UNIT_CASES), self->family->buffers, s->tm, s->tk, s->pm, s->pn, s->pk, s->sm,
+             s->sn, which >> 1, which & 1u, storage_out(index / UNIT_CASES));
 }
 
 static inline int32_t unit_add(const qst_host *host, const unit_family *family, const unit_row *row,

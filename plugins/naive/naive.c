@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * naive.c: the plugin with matmul's fallback: every stride and every batch, f32 and f64, one order of summation. Its
- * one decision is which of the two kernels runs; they agree bit for bit (naive.cl).
+ * naive.c: the plugin with matmul's fallback: every stride, batch and storage type, one order of summation. Its one
+ * decision is which of the two kernels runs; they agree bit for bit (naive.cl).
  */
 #include "naive.cl.h"
+#include "plugins/common/storage.h"
 #include <quernstone/kit.h>
 #include <quernstone/matmul.h>
 
@@ -24,15 +25,9 @@ static const qst_membership memberships[] = {{"unit", unit_priority, 0, 0}};
 
 static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
 {
-    const qst_matmul *p = (const qst_matmul *)problem;
+    const char *no = storage_refusal(device, (const qst_matmul *)problem);
     (void)user;
-    if (p->a.type != p->b.type || p->a.type != p->c.type)
-        return qstk_no(why, "A, B and C of different types");
-    if (p->a.type != QST_F32 && p->a.type != QST_F64)
-        return qstk_no(why, "f32 and f64 only");
-    if (p->a.type == QST_F64 && !(device->flags & QST_DEVICE_F64))
-        return qstk_no(why, "the device has no f64 arithmetic");
-    return QST_OK;
+    return no ? qstk_no(why, no) : QST_OK;
 }
 
 /* Columns 16 at a time where both matrices have them side by side and a row has at least 16. */
@@ -62,10 +57,12 @@ static double estimate(void *user, const qst_device *device, const void *problem
     return per_ns > 0.0 ? 10000.0 + (double)parts(p) * (double)p->k / per_ns : 0.0;
 }
 
-/* Program i: the storage type 1 + i. */
+/* Program i: the storage_index. */
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
 {
-    static const char *const options[] = {"-cl-std=CL1.2 -DELEMENT=1", "-cl-std=CL1.2 -DELEMENT=2"};
+#define OPTIONS(element, out) "-cl-std=CL1.2 -DELEMENT=" #element " -DOUT=" #out
+    static const char *const options[STORAGE_PAIRS] = {OPTIONS(1, 1), OPTIONS(2, 2), OPTIONS(3, 3), OPTIONS(4, 4),
+                                                       OPTIONS(1, 1), OPTIONS(2, 1), OPTIONS(3, 1), OPTIONS(4, 1)};
     (void)user;
     (void)device;
     (void)key;
@@ -83,11 +80,6 @@ static qst_arg pair(int64_t x, int64_t y)
     both[0] = x;
     both[1] = y;
     return qstk_value(both, sizeof both);
-}
-
-static qst_arg scalar(const qst_matmul *p, double value)
-{
-    return p->a.type == QST_F64 ? qstk_f64(value) : qstk_f32(value);
 }
 
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
@@ -114,11 +106,11 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
             pair(p->b.batch[2], p->b.batch[3]),
             pair(p->c.batch[0], p->c.batch[1]),
             pair(p->c.batch[2], p->c.batch[3]),
-            scalar(p, p->alpha),
-            scalar(p, p->beta),
+            storage_scalar(p, p->alpha),
+            storage_scalar(p, p->beta),
     };
     qst_launch launch =
-        qstk_launch(p->a.type - QST_F32, by_rows(p) ? "naive_row16" : "naive_scalar", 1, args, QSTK_COUNT(args));
+        qstk_launch(storage_index(p), by_rows(p) ? "naive_row16" : "naive_scalar", 1, args, QSTK_COUNT(args));
     uint64_t items = qstk_round_up(parts(p), GROUP);
     (void)user;
     (void)device;
@@ -132,7 +124,7 @@ static const qst_candidate row16 = {
     .flags = QST_CANDIDATE_FALLBACK,
     .op = "matmul",
     .variant = "row16",
-    .revision = 1,
+    .revision = 2,
     .classes = QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST,
     .problem_size = sizeof(qst_matmul),
     .n_memberships = QSTK_COUNT(memberships),

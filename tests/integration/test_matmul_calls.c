@@ -218,7 +218,7 @@ static void fallback_tunes_nothing(void **state)
     assert_int_equal(after.tuned, 0);
     assert_int_equal(after.launches, 1);
     assert_int_equal(qst_matmul_plan(&plan, ctx, cl->in_order, &p, NULL), QST_OK);
-    assert_string_equal(qst_plan_winner(plan), "matmul.naive.row16/1");
+    assert_non_null(strstr(qst_plan_winner(plan), "matmul.naive.row16/"));
     qst_plan_destroy(plan);
     matmul_case_close(&c);
     qst_context_destroy(ctx);
@@ -331,8 +331,8 @@ static void bad_pointers(void **state)
     qst_plan_destroy(NULL);
 }
 
-/* A type for which nothing but the fallback could be asked, and it cannot either: a status and a reason. */
-static void unsupported_type(void **state)
+/* Types that not even the fallback takes together: a status and a reason. */
+static void unsupported_types(void **state)
 {
     cl_fixture  *cl = fixture;
     qst_context *ctx = matmul_context("");
@@ -343,8 +343,9 @@ static void unsupported_type(void **state)
     (void)state;
     memset(&err, 0, sizeof err);
     qst_matmul_init(&p, 4, 4, 4, QST_F16);
+    p.b.type = QST_BF16;
     assert_int_equal(qst_matmul_enqueue(ctx, cl->in_order, &p, mem, mem, mem, 0, NULL, NULL, &err), QST_E_UNSUPPORTED);
-    assert_int_not_equal(strlen(err.text), 0);
+    assert_non_null(strstr(err.text, "A and B of different types"));
     clReleaseMemObject(mem);
     qst_context_destroy(ctx);
 }
@@ -372,7 +373,7 @@ int main(void)
         cmocka_unit_test(fallback_tunes_nothing),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(bad_pointers),
-        cmocka_unit_test(unsupported_type),
+        cmocka_unit_test(unsupported_types),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

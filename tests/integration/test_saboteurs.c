@@ -150,7 +150,7 @@ static void wrong_against_the_fallback(void **state)
     (void)state;
     run(&s, 500, 0);
     expect_finding(&s, "matmul.wrong.short/1", "WRONG", "C[");
-    assert_string_equal(text_of(s.verdict, "winner"), "matmul.naive.row16/1");
+    assert_non_null(strstr(text_of(s.verdict, "winner"), "matmul.naive.row16/"));
     finish(&s);
 }
 

@@ -3,6 +3,7 @@
  * matmul_case.c: see matmul_case.h. What lies between the elements is NaN, so that reading it shows.
  */
 #include "matmul_case.h"
+#include "tools/qst/element.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,11 +18,6 @@ static double draw(void)
     static uint32_t state = 12345u;
     state = state * 1664525u + 1013904223u;
     return (double)(int32_t)state / 2147483648.0;
-}
-
-static int is_f32(const qst_matmul *p)
-{
-    return p->a.type == QST_F32;
 }
 
 /* Where element (i, j) of product z stands, after the start. */
@@ -55,15 +51,14 @@ static void fill(const qst_matmul *p, const qst_matrix *x, int64_t rows, int64_t
     for (z = 0; z < products(p) && real; z++)
         for (i = 0; i < rows; i++)
             for (j = 0; j < cols; j++)
-                out->value[lead + index_of(p, x, z, i, j)] = is_f32(p) ? (double)(float)draw() : draw();
+                out->value[lead + index_of(p, x, z, i, j)] = element_round(x->type, draw());
 }
 
 /* The exact result in double (long double sums for f64) and the bound of matmul.h. */
 static void reference(struct matmul_case *t)
 {
     const qst_matmul *p = &t->problem;
-    const double      u = is_f32(p) ? ldexp(1.0, -24) : ldexp(1.0, -53);
-    const double      factor = 2.0 * u * (sqrt((double)p->k) + 4.0);
+    const double      factor = qst_matmul_bound(p);
     int64_t           z, i, j, q;
     for (z = 0; z < products(p); z++)
         for (i = 0; i < p->m; i++)
@@ -80,7 +75,8 @@ static void reference(struct matmul_case *t)
                 }
                 t->exact[at] = (double)((long double)p->alpha * sum + (long double)p->beta * old);
                 size = fabs(p->alpha) * size + fabs(p->beta * old);
-                t->bound[at] = factor * size + u * fabs(t->exact[at]);
+                t->bound[at] = factor * size;
+                t->bound[at] += element_half_ulp(p->c.type, fabs(t->exact[at]) + t->bound[at]);
                 t->inside[at] = 1;
             }
 }
@@ -89,6 +85,9 @@ void matmul_case_init(struct matmul_case *t, const qst_matmul *problem, size_t l
 {
     const qst_matmul *p = &t->problem;
     t->problem = *problem;
+    t->item[0] = qst_type_bytes(p->a.type);
+    t->item[1] = qst_type_bytes(p->b.type);
+    t->item[2] = qst_type_bytes(p->c.type);
     t->problem.a.align = t->problem.b.align = t->problem.c.align = lead == MATMUL_CASE_LEAD ? 5 : 0;
     fill(p, &p->a, p->m, p->k, lead, 1, &t->x[0]);
     fill(p, &p->b, p->k, p->n, lead, 1, &t->x[1]);
@@ -110,30 +109,22 @@ void matmul_case_finish(struct matmul_case *t)
     free(t->inside);
 }
 
-uint32_t matmul_case_bytes(const qst_matmul *p)
-{
-    return is_f32(p) ? 4u : 8u;
-}
-
-static void *stored(const struct matmul_case_matrix *x, int f32)
+static void *stored(const struct matmul_case_matrix *x, uint32_t type)
 {
     void  *raw = malloc(x->count * 8);
     size_t e;
     assert_non_null(raw);
-    for (e = 0; e < x->count; e++) {
-        if (f32)
-            ((float *)raw)[e] = (float)x->value[e];
-        else
-            ((double *)raw)[e] = x->value[e];
-    }
+    for (e = 0; e < x->count; e++)
+        element_store(type, raw, (int64_t)e, x->value[e]);
     return raw;
 }
 
 void matmul_case_upload(struct runner *r, const struct matmul_case *t, int which, cl_mem *buffer, void **raw)
 {
-    const size_t bytes = t->x[which].count * matmul_case_bytes(&t->problem);
-    cl_int       code;
-    *raw = stored(&t->x[which], is_f32(&t->problem));
+    const qst_matrix *x = which == 0 ? &t->problem.a : which == 1 ? &t->problem.b : &t->problem.c;
+    const size_t      bytes = t->x[which].count * t->item[which];
+    cl_int            code;
+    *raw = stored(&t->x[which], x->type);
     *buffer = clCreateBuffer(r->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, *raw, &code);
     assert_int_equal(code, CL_SUCCESS);
 }
@@ -142,19 +133,20 @@ void matmul_case_upload(struct runner *r, const struct matmul_case *t, int which
 void matmul_case_compare(const struct matmul_case *t, const char *name, const void *got, const void *before)
 {
     const qst_matmul *p = &t->problem;
-    const size_t      bytes = matmul_case_bytes(p);
+    const size_t      bytes = t->item[2];
     size_t            e;
     for (e = 0; e < t->x[2].count; e++) {
-        const double value = is_f32(p) ? (double)((const float *)got)[e] : ((const double *)got)[e];
+        const double value = element_load(p->c.type, got, (int64_t)e);
         if (t->inside[e] ? fabs(value - t->exact[e]) <= t->bound[e]
                          : memcmp((const char *)got + e * bytes, (const char *)before + e * bytes, bytes) == 0)
             continue;
-        fail_msg("%s, %lld x %lld x %lld, batch %lldx%lldx%lldx%lld, a %lld,%lld b %lld,%lld c %lld,%lld, alpha %g, "
-                 "beta %g: element %lld of C's buffer is %.9g, should be %.9g (%s)",
-                 name, (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->batch[0],
-                 (long long)p->batch[1], (long long)p->batch[2], (long long)p->batch[3], (long long)p->a.row,
-                 (long long)p->a.col, (long long)p->b.row, (long long)p->b.col, (long long)p->c.row,
-                 (long long)p->c.col, p->alpha, p->beta, (long long)e - (long long)t->x[2].start, value, t->exact[e],
-                 t->inside[e] ? "outside the bound" : "not an element of C");
+        fail_msg(
+            "%s, %s, %lld x %lld x %lld, batch %lldx%lldx%lldx%lld, a %lld,%lld b %lld,%lld c %lld,%lld, alpha %g, "
+            "beta %g: element %lld of C's buffer is %.9g, should be %.9g (%s)",
+            name, qst_type_name(p->a.type), (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->batch[0],
+            (long long)p->batch[1], (long long)p->batch[2], (long long)p->batch[3], (long long)p->a.row,
+            (long long)p->a.col, (long long)p->b.row, (long long)p->b.col, (long long)p->c.row, (long long)p->c.col,
+            p->alpha, p->beta, (long long)e - (long long)t->x[2].start, value, t->exact[e],
+            t->inside[e] ? "outside the bound" : "not an element of C");
     }
 }

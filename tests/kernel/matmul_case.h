@@ -20,6 +20,7 @@ struct matmul_case_matrix {
 
 struct matmul_case {
     qst_matmul                problem;
+    uint32_t                  item[3]; /* bytes of an element */
     struct matmul_case_matrix x[3];
     double                   *exact, *bound; /* by C's index in its buffer */
     char                     *inside;        /* is this element of the buffer one of C's? */
@@ -28,9 +29,6 @@ struct matmul_case {
 /* `lead` elements stand before each matrix. A case is freed by finish. */
 void matmul_case_init(struct matmul_case *t, const qst_matmul *problem, size_t lead);
 void matmul_case_finish(struct matmul_case *t);
-
-/* Bytes of an element. */
-uint32_t matmul_case_bytes(const qst_matmul *p);
 
 /* Operand `which` as a new buffer, and its bytes on the host, which the caller frees. */
 void matmul_case_upload(struct runner *r, const struct matmul_case *t, int which, cl_mem *buffer, void **raw);

@@ -193,14 +193,14 @@ static cl_program built(struct runner *r, struct runner_candidate *c, uint32_t i
 }
 
 static cl_int set_arg(cl_kernel kernel, cl_uint at, const qst_arg *arg, const qst_mem *operands, cl_mem *workspace,
-                      uint32_t type_bytes)
+                      const uint32_t *item)
 {
     uint64_t start;
     switch (arg->kind) {
     case QST_ARG_OPERAND:
         return clSetKernelArg(kernel, at, sizeof(cl_mem), &operands[arg->index].handle);
     case QST_ARG_OFFSET:
-        start = operands[arg->index].offset / type_bytes;
+        start = operands[arg->index].offset / item[arg->index];
         return clSetKernelArg(kernel, at, sizeof start, &start);
     case QST_ARG_WORKSPACE:
         return clSetKernelArg(kernel, at, sizeof(cl_mem), &workspace[arg->index]);
@@ -212,7 +212,7 @@ static cl_int set_arg(cl_kernel kernel, cl_uint at, const qst_arg *arg, const qs
 }
 
 static cl_int launch_one(struct runner *r, struct runner_candidate *c, const struct runner_steps *s, uint32_t i,
-                         const qst_mem *operands, cl_mem *workspace, uint32_t type_bytes)
+                         const qst_mem *operands, cl_mem *workspace, const uint32_t *item)
 {
     const qst_launch *launch = &s->launches[i];
     cl_program        program = built(r, c, launch->program);
@@ -224,7 +224,7 @@ static cl_int launch_one(struct runner *r, struct runner_candidate *c, const str
         return code;
     kernel = clCreateKernel(program, s->entries[i], &code);
     for (x = 0; x < launch->n_args && code == CL_SUCCESS; x++)
-        code = set_arg(kernel, x, &s->args[i][x], operands, workspace, type_bytes);
+        code = set_arg(kernel, x, &s->args[i][x], operands, workspace, item);
     for (x = 0; x < 3; x++) {
         global[x] = (size_t)launch->global[x];
         local[x] = (size_t)launch->local[x];
@@ -263,7 +263,7 @@ static int32_t run_vendor(struct runner *r, struct runner_candidate *c, const vo
 }
 
 int32_t runner_run(struct runner *r, struct runner_candidate *c, const void *problem, const qst_mem *operands,
-                   uint32_t type_bytes)
+                   const uint32_t *item)
 {
     static struct runner_steps steps;
     cl_mem                     workspace[4] = {NULL, NULL, NULL, NULL};
@@ -277,7 +277,7 @@ int32_t runner_run(struct runner *r, struct runner_candidate *c, const void *pro
         if (steps.workspace[i])
             workspace[i] = clCreateBuffer(r->context, CL_MEM_READ_WRITE, (size_t)steps.workspace[i], NULL, &code);
     for (i = 0; i < steps.n && status == QST_OK && code == CL_SUCCESS; i++)
-        code = launch_one(r, c, &steps, i, operands, workspace, type_bytes);
+        code = launch_one(r, c, &steps, i, operands, workspace, item);
     if (code == CL_SUCCESS)
         code = clFinish(r->queue);
     for (i = 0; i < 4; i++)

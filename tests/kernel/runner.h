@@ -9,7 +9,7 @@
 #include <CL/cl.h>
 #include <quernstone/kit.h>
 
-enum { RUNNER_CANDIDATES = 64, RUNNER_PROGRAMS = 8, RUNNER_PLUGINS = 8 };
+enum { RUNNER_CANDIDATES = 64, RUNNER_PROGRAMS = 32, RUNNER_PLUGINS = 8 };
 
 struct runner_candidate {
     qst_candidate candidate;
@@ -47,9 +47,9 @@ int  runner_start(struct runner *r, const qst_plugin *plugin);
 
 int32_t runner_record(struct runner *r, struct runner_candidate *c, const void *problem, struct runner_steps *out);
 
-/* Computes one problem and waits for it. `type_bytes` is an operand's element; offsets in bytes. QST_E_CL with a line
+/* Computes one problem and waits for it. `item`: bytes of an element, by operand; offsets in bytes. QST_E_CL with a line
  * on stderr where OpenCL says no; what the candidate returned otherwise. */
 int32_t runner_run(struct runner *r, struct runner_candidate *c, const void *problem, const qst_mem *operands,
-                   uint32_t type_bytes);
+                   const uint32_t *item);
 
 #endif

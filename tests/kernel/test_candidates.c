@@ -30,7 +30,7 @@ static int run_one(struct runner_candidate *c, const struct matmul_case *t, cl_m
                    void *got)
 {
     const qst_matmul *p = &t->problem;
-    const size_t      bytes = t->x[2].count * matmul_case_bytes(p);
+    const size_t      bytes = t->x[2].count * t->item[2];
     const char       *why = NULL;
     qst_mem           operands[3];
     int32_t           status = c->candidate.can_run(c->candidate.user, &bench.device, p, &why);
@@ -46,8 +46,8 @@ static int run_one(struct runner_candidate *c, const struct matmul_case *t, cl_m
     assert_int_equal(clEnqueueWriteBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, raw[2], 0, NULL, NULL),
                      CL_SUCCESS);
     for (i = 0; i < 3; i++)
-        operands[i] = qst_mem_at(buffers[i], t->x[i].start * matmul_case_bytes(p));
-    status = runner_run(&bench, c, p, operands, matmul_case_bytes(p));
+        operands[i] = qst_mem_at(buffers[i], t->x[i].start * t->item[i]);
+    status = runner_run(&bench, c, p, operands, t->item);
     if (status == QST_E_UNSUPPORTED && !c->candidate.steps) {
         c->refused++; /* the vendor's library is not on this machine */
         return 0;
@@ -191,19 +191,24 @@ static void strides(void **state)
     check(&p, MATMUL_CASE_LEAD);
 }
 
-static void doubles(void **state)
+/* Inputs and result of each pair of types that there is. */
+static void types(void **state)
 {
-    uint32_t   s, t;
-    qst_matmul p;
+    static const uint32_t pairs[][2] = {{QST_F64, QST_F64}, {QST_F16, QST_F16},  {QST_BF16, QST_BF16},
+                                        {QST_F16, QST_F32}, {QST_BF16, QST_F32}, {QST_F64, QST_F32}};
+    uint32_t              s, t, at;
+    qst_matmul            p;
     (void)state;
     if (vendor)
         skip(); /* the same path, and as much compilation again */
-    for (s = 3; s < 20; s += 4)
-        for (t = 0; t < 4; t++) {
-            make(&p, shapes[s], t, 1, s + t);
-            p.a.type = p.b.type = p.c.type = QST_F64;
-            check(&p, 0);
-        }
+    for (at = 0; at < QSTK_COUNT(pairs); at++)
+        for (s = 3; s < 20; s += 4)
+            for (t = 0; t < 4; t++) {
+                make(&p, shapes[s], t, 1, s + t + at);
+                p.a.type = p.b.type = pairs[at][0];
+                p.c.type = pairs[at][1];
+                check(&p, 0);
+            }
 }
 
 /* The fallback's two kernels: B with adjacent columns takes the one, the same B spread out the other. */
@@ -276,7 +281,11 @@ static void refusals(void **state)
     (void)state;
     make(&p, shape, 0, 0, 0);
     p.a.type = p.b.type = p.c.type = QST_F16;
-    refuses("naive.row16", &p, "f32 and f64 only");
+    p.b.type = QST_BF16;
+    refuses("naive.row16", &p, "A and B of different types");
+    p.b.type = QST_F16;
+    p.c.type = QST_BF16;
+    refuses("naive.row16", &p, "C neither of A's type nor f32");
     refuses("tiled.cpu_6x64_k384", &p, "f32 only");
     refuses("clblast.gemm", &p, "A, B and C all f32 or all f64 only");
     make(&p, shape, 0, 0, 0);
@@ -393,7 +402,7 @@ int main(void)
         cmocka_unit_test(shapes_and_transpositions),
         cmocka_unit_test(batches),
         cmocka_unit_test(strides),
-        cmocka_unit_test(doubles),
+        cmocka_unit_test(types),
     };
     return cmocka_run_group_tests_name(vendor ? "clblast" : "candidates", tests, set_up, tear_down);
 }

@@ -61,7 +61,7 @@ static void tiles(void **state)
         assert_non_null(strstr(program.options, "-DUNROLL= "));
         assert_int_equal(c->program(c->user, &gpu, &key, expected[i].index, &program), QST_OK);
         assert_memory_equal(program.options, "-cl-std=CL1.2 -DELEMENT=", 24);
-        assert_int_equal(c->program(c->user, &bench.device, &key, 8, &program), QST_E_INVALID);
+        assert_int_equal(c->program(c->user, &bench.device, &key, RUNNER_PROGRAMS, &program), QST_E_INVALID);
     }
 }
 
@@ -99,7 +99,7 @@ static int32_t offered(const char *name, const qst_device *device, int64_t type,
     int64_t              values[QST_MATMUL_KEY_COUNT] = {0};
     const qst_key        key = {QST_MATMUL_KEY_COUNT, 0, values};
     const qst_candidate *c = &named(name)->candidate;
-    values[QST_MATMUL_KEY_ELEM_OUT] = type;
+    values[QST_MATMUL_KEY_ELEM_LHS] = type;
     return c->supports(c->user, device, &key, why);
 }
 
@@ -152,9 +152,11 @@ static void refusals(void **state)
     qst_matmul p;
     (void)state;
     qst_matmul_init(&p, 64, 64, 64, QST_F16);
-    refuses(&device, &p, "f32 and f64 only");
-    p.c.type = QST_F32;
-    refuses(&device, &p, "A, B and C of different types");
+    p.b.type = QST_F32;
+    refuses(&device, &p, "A and B of different types");
+    p.b.type = QST_F16;
+    p.c.type = QST_F64;
+    refuses(&device, &p, "C neither of A's type nor f32");
     qst_matmul_init(&p, 64, 64, 64, QST_F64);
     device.flags &= ~(uint32_t)QST_DEVICE_F64;
     refuses(&device, &p, "the device has no f64 arithmetic");
@@ -176,7 +178,6 @@ static void refusals(void **state)
 static void check(const qst_matmul *problem, size_t lead, uint32_t first, uint32_t step, int strict)
 {
     struct matmul_case t;
-    const size_t       item = matmul_case_bytes(problem);
     cl_mem             buffers[3];
     void              *raw[3], *got, *before = NULL;
     qst_mem            operands[3];
@@ -184,18 +185,18 @@ static void check(const qst_matmul *problem, size_t lead, uint32_t first, uint32
     matmul_case_init(&t, problem, lead);
     for (i = 0; i < 3; i++) {
         matmul_case_upload(&bench, &t, (int)i, &buffers[i], &raw[i]);
-        operands[i] = qst_mem_at(buffers[i], t.x[i].start * item);
+        operands[i] = qst_mem_at(buffers[i], t.x[i].start * t.item[i]);
     }
-    got = malloc(t.x[2].count * item);
+    got = malloc(t.x[2].count * t.item[2]);
     assert_non_null(got);
     for (i = strict ? 0 : first; i < bench.n; i = i < first ? first : i + step) {
         struct runner_candidate *c = &bench.candidates[i];
-        const size_t             bytes = t.x[2].count * item;
+        const size_t             bytes = t.x[2].count * t.item[2];
         const char              *why = NULL;
         assert_int_equal(c->candidate.can_run(c->candidate.user, &bench.device, &t.problem, &why), QST_OK);
         assert_int_equal(clEnqueueWriteBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, raw[2], 0, NULL, NULL),
                          CL_SUCCESS);
-        assert_int_equal(runner_run(&bench, c, &t.problem, operands, (uint32_t)item), QST_OK);
+        assert_int_equal(runner_run(&bench, c, &t.problem, operands, t.item), QST_OK);
         assert_int_equal(clEnqueueReadBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, got, 0, NULL, NULL),
                          CL_SUCCESS);
         matmul_case_compare(&t, c->name, got, raw[2]);
@@ -309,16 +310,21 @@ static void strides(void **state)
     check(&p, MATMUL_CASE_LEAD, 1, 1, 0);
 }
 
-static void doubles(void **state)
+static void types(void **state)
 {
-    qst_matmul p;
-    uint32_t   t;
+    static const uint32_t pairs[][2] = {{QST_F64, QST_F64}, {QST_F16, QST_F16},  {QST_BF16, QST_BF16},
+                                        {QST_F16, QST_F32}, {QST_BF16, QST_F32}, {QST_F64, QST_F32}};
+    qst_matmul            p;
+    uint32_t              t, at;
     (void)state;
-    for (t = 0; t < 4; t++) {
-        make(&p, shapes[6], t, t & 1 ? 4 : 2, t);
-        p.a.type = p.b.type = p.c.type = QST_F64;
-        check(&p, t & 1 ? MATMUL_CASE_LEAD : 0, 1 + t, 5, 0); /* one candidate of each plugin */
-    }
+    for (at = 0; at < QSTK_COUNT(pairs); at++)
+        for (t = at % 2; t < 4; t += at ? 2 : 1) {
+            make(&p, shapes[6], t, t & 1 ? 4 : 2, t);
+            p.a.type = p.b.type = pairs[at][0];
+            p.c.type = pairs[at][1];
+            /* one candidate of each plugin, and as it rounds */
+            check(&p, t & 1 ? MATMUL_CASE_LEAD : 0, 1 + t, 5, 1);
+        }
 }
 
 /* The class STRICT: bit for bit what the fallback gives. */
@@ -358,7 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles),    cmocka_unit_test(priorities), cmocka_unit_test(devices),
-        cmocka_unit_test(refusals), cmocka_unit_test(doubles),    cmocka_unit_test(shapes_and_transpositions),
+        cmocka_unit_test(refusals), cmocka_unit_test(types),      cmocka_unit_test(shapes_and_transpositions),
         cmocka_unit_test(batches),  cmocka_unit_test(strides),    cmocka_unit_test(rounds_as_the_fallback),
     };
     return cmocka_run_group_tests_name("unit candidates", tests, set_up, tear_down);

@@ -58,7 +58,6 @@ static int fits(const struct runner_candidate *c, uint32_t type)
 /* Runs c, which can, and compares. */
 static void compute(struct runner_candidate *c, const qst_matmul *problem, size_t lead)
 {
-    const uint32_t     item = qst_type_bytes(problem->a.type);
     struct matmul_case t;
     cl_mem             buffers[3];
     qst_mem            operands[3];
@@ -67,14 +66,15 @@ static void compute(struct runner_candidate *c, const qst_matmul *problem, size_
     matmul_case_init(&t, problem, lead);
     for (i = 0; i < 3; i++) {
         matmul_case_upload(&bench, &t, i, &buffers[i], &raw[i]);
-        operands[i] = qst_mem_at(buffers[i], t.x[i].start * item);
+        operands[i] = qst_mem_at(buffers[i], t.x[i].start * t.item[i]);
     }
-    got = malloc(t.x[2].count * item);
+    got = malloc(t.x[2].count * t.item[2]);
     assert_non_null(got);
-    if (runner_run(&bench, c, &t.problem, operands, item) != QST_OK)
+    if (runner_run(&bench, c, &t.problem, operands, t.item) != QST_OK)
         fail_msg("%s does not run", c->name);
-    assert_int_equal(clEnqueueReadBuffer(bench.queue, buffers[2], CL_TRUE, 0, t.x[2].count * item, got, 0, NULL, NULL),
-                     CL_SUCCESS);
+    assert_int_equal(
+        clEnqueueReadBuffer(bench.queue, buffers[2], CL_TRUE, 0, t.x[2].count * t.item[2], got, 0, NULL, NULL),
+        CL_SUCCESS);
     matmul_case_compare(&t, c->name, got, raw[2]);
     for (i = 0; i < 3; i++) {
         clReleaseMemObject(buffers[i]);
@@ -141,6 +141,13 @@ static void doubles(void **state)
     try_some("naive.*", 21, 2, QST_F64, 1, 0);
 }
 
+static void halves(void **state)
+{
+    (void)state;
+    try_some("*.min", 21, 2, QST_F16, 1, 0);
+    try_some("naive.*", 21, 1, QST_BF16, 1, 0.5);
+}
+
 static void without_a_product(void **state)
 {
     static struct runner_candidate scale;
@@ -187,7 +194,7 @@ static void probe(struct runner_candidate *c, uint32_t type)
 {
     const char    *op = c->candidate.op;
     const int      one = strcmp(op, "probe.memory") == 0, f64 = type == QST_F64;
-    const uint32_t item = f64 ? 8 : 4;
+    const uint32_t item = f64 ? 8 : 4, items[2] = {item, item};
     static char    got[8 * OUT], from[4 * FROM];
     const float    word = 1;
     qst_mem        operands[2];
@@ -211,7 +218,7 @@ static void probe(struct runner_candidate *c, uint32_t type)
     if (c->candidate.can_run && c->candidate.can_run(c->candidate.user, &bench.device, &p, NULL) != QST_OK) {
         c->refused++;
     } else {
-        if (runner_run(&bench, c, &p, operands, item) != QST_OK)
+        if (runner_run(&bench, c, &p, operands, items) != QST_OK)
             fail_msg("%s does not run", c->name);
         assert_int_equal(clEnqueueReadBuffer(bench.queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL), CL_SUCCESS);
         for (i = 0; i < result_of(op); i++) {
@@ -275,9 +282,13 @@ static int close_bench(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_by_rows), cmocka_unit_test(transposed_and_added),
-        cmocka_unit_test(split),        cmocka_unit_test(doubles),
-        cmocka_unit_test(probes),       cmocka_unit_test(without_a_product),
+        cmocka_unit_test(rows_by_rows),
+        cmocka_unit_test(transposed_and_added),
+        cmocka_unit_test(split),
+        cmocka_unit_test(doubles),
+        cmocka_unit_test(halves),
+        cmocka_unit_test(probes),
+        cmocka_unit_test(without_a_product),
         cmocka_unit_test(told),
     };
     globs = argv + 1;

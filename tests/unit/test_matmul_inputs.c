@@ -128,7 +128,7 @@ static void test_second_layouts(void **state)
 
 /* ---- fill ------------------------------------------------------------------------------------------------------- */
 
-/* For dense fillings the bound is certain; for sparse ones it is the mean with 8 deviations. */
+/* Certain, or but for a chance of e^-45: see fill.c. */
 static void test_fill_is_exact(void **state)
 {
     static const int64_t  lengths[] = {1, 3, 64, 333, 1024, 4096, 65536, 1048576, 1 << 28};
@@ -141,7 +141,7 @@ static void test_fill_is_exact(void **state)
             for (size_t s = 0; s < COUNT(betas); s++) {
                 qst_matmul p;
                 qst_fill   a, b, c;
-                double     terms;
+                double     v, most;
                 qst_matmul_init(&p, 8, 8, lengths[i], types[t]);
                 p.alpha = -2.0;
                 p.beta = betas[s];
@@ -152,12 +152,13 @@ static void test_fill_is_exact(void **state)
                 assert_in_range(b.range, 1, 4);
                 assert_in_range(c.range, 1, 4);
                 assert_int_equal(a.real + b.real + c.real + c.sparse, 0);
-                terms = ldexp((double)lengths[i], -(int)(a.sparse + b.sparse));
-                if (a.sparse + b.sparse > 0) {
+                if (a.sparse + b.sparse > 0)
                     assert_int_equal(a.range, 1); /* sparse as the last resort only */
-                    terms += 8.0 * sqrt(terms);
-                }
-                assert_true(2.0 * terms * a.range * b.range + (betas[s] != 0.0 ? c.range : 0.0) < limits[t]);
+                most = (limits[t] - (betas[s] != 0.0 ? c.range : 0.0)) / 2.0;
+                v = ldexp(a.range * (a.range + 1) / 3.0 * b.range * (b.range + 1) / 3.0, -(int)(a.sparse + b.sparse));
+                if ((double)lengths[i] * a.range * b.range > most)
+                    assert_true(most * most / (2.0 * ((double)lengths[i] * v + a.range * b.range * most / 3.0)) >=
+                                45.0);
                 qst_matmul_op.fill(NULL, &p, 0, 1, &a);
                 assert_int_equal(a.real, 1);
             }
@@ -174,6 +175,26 @@ static void test_fill_uses_the_room(void **state)
     assert_int_equal(fill.range, 4);
     assert_int_equal(fill.sparse, 0);
     assert_true(64.0 * (16.0 * 4096.0 + 4.0) < 16777216.0);
+    qst_matmul_init(&p, 8, 8, 1024, QST_BF16); /* dense: certainty would want one term in four */
+    qst_matmul_op.fill(NULL, &p, 0, 0, &fill);
+    assert_int_equal(fill.range, 1);
+    assert_int_equal(fill.sparse, 0);
+}
+
+/* What is one and the same all along k adds up without chance. */
+static void test_fill_of_broadcasts(void **state)
+{
+    qst_matmul p;
+    qst_fill   a, b;
+    (void)state;
+    qst_matmul_init(&p, 8, 8, 1024, QST_BF16);
+    p.a.col = 0;
+    qst_matmul_op.fill(NULL, &p, 0, 0, &a);
+    qst_matmul_op.fill(NULL, &p, 1, 0, &b);
+    assert_true(256.0 * 256.0 >= 90.0 * (1024.0 * 2.0 / 3.0 / (1 << b.sparse) + 256.0 / 3.0));
+    p.b.row = 0;
+    qst_matmul_op.fill(NULL, &p, 0, 0, &a);
+    assert_int_equal(a.sparse, 20); /* next to nothing but zeros */
 }
 
 int main(void)
@@ -181,7 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_and_timed_scalars), cmocka_unit_test(test_second_sizes),
         cmocka_unit_test(test_second_layouts),          cmocka_unit_test(test_fill_is_exact),
-        cmocka_unit_test(test_fill_uses_the_room),
+        cmocka_unit_test(test_fill_uses_the_room),      cmocka_unit_test(test_fill_of_broadcasts),
     };
     return cmocka_run_group_tests_name("matmul inputs", tests, NULL, NULL);
 }

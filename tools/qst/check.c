@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c: the product on the host, tile by tile on all cores: sums in double, in long double where the type is f64,
- * so that the reference's own error is far below the bound. */
+ * check.c: the product on the host, tile by tile on all cores: sums in double, in long double where A is f64, so that
+ * the reference's own error is far below the bound. */
 #include "check.h"
 
 #include "element.h"
@@ -90,7 +90,7 @@ static void compare(worker *w, int64_t z, int64_t i, int64_t j, long double sum,
     double            bound = factor * (fabs(p->alpha) * size + fabs(p->beta * before));
     double            part;
 
-    bound += element_half_ulp(p->c.type, want);
+    bound += element_half_ulp(p->c.type, fabs(want) + bound);
     part = fabs(got - want) / bound;
     if (got == want || (isinf(got) && got == element_round(p->c.type, want)))
         part = 0;
@@ -117,7 +117,7 @@ static void tile(worker *w, int64_t z, int64_t j0)
     const check_task *task = w->task;
     const qst_matmul *p = task->problem;
     int64_t           cols = p->n - j0 < COLS ? p->n - j0 : COLS;
-    bool              wide = p->c.type == QST_F64, reads = p->alpha != 0;
+    bool              wide = p->a.type == QST_F64, reads = p->alpha != 0;
     double            factor = qst_matmul_bound(p);
 
     memset(w->rows, 0, (size_t)task->n_rows * sizeof *w->rows);

@@ -52,6 +52,7 @@ static const args_option table[] = {
     ROW_REAL("alpha", alpha, "factor of the product"),
     ROW_REAL("beta", beta, "factor of the old C; 0: C is not read"),
     ROW_WORD("dtype", type, args_types, "element type"),
+    ROW_WORD("dtype-c", type_c, args_types, "of C alone, f32 where A and B are f16 or bf16"),
     ROW_WORD("numerics", numerics, numerics_words, "class of rounding"),
     {"runs", ARGS_INT, offsetof(run_options, runs), "N", "timed calls after the first", 0, RUN_RUNS_MAX, NULL, 0},
     ROW_SIZE("seed", seed, "of the random data"),
@@ -81,6 +82,8 @@ static int describe_problem(qst_matmul *p, const run_options *o)
         return args_usage("run", "--%s is missing", o->m < 0 ? "m" : o->n < 0 ? "n" : "k");
     qst_matmul_init(p, o->m, o->n, o->k, o->type);
     p->numerics = o->numerics; /* the words stand in the order of QST_NUMERICS_… */
+    if (o->type_c)
+        p->c.type = o->type_c;
     p->alpha = o->alpha;
     p->beta = o->beta;
     p->batch[3] = o->batch;

@@ -15,7 +15,7 @@
 typedef struct run_options {
     int64_t  m, n, k, lda, ldb, ldc, offset_a, offset_b, offset_c, batch, runs, seed;
     double   alpha, beta;
-    uint32_t type, numerics, broadcast; /* broadcast: bit 0 A, bit 1 B */
+    uint32_t type, type_c, numerics, broadcast; /* type_c 0: as type; broadcast: bit 0 A, bit 1 B */
     bool     transa, transb, colmajor_c;
 } run_options;
 

@@ -4,17 +4,22 @@
  *
  *   A is m × k, B is k × n, C is m × n, for each of batch[0] × batch[1] × batch[2] × batch[3] products. Element
  *   (i, j) of batch (b0, b1, b2, b3) of a matrix stands at  i·row + j·col + Σ b_d·batch[d]  elements after the
- *   operand's start. Strides are not negative; 0 broadcasts (A and B only: C's elements must all be distinct). C must not overlap A or B in memory; that is
- * not checked.
+ *   operand's start. Strides are not negative; 0 broadcasts (A and B only: C's elements must all be distinct). C must
+ *   not overlap A or B in memory; that is not checked.
+ *
+ * Element types: A and B of one type, f32, f64, f16 or bf16; C of the same or f32. Sums are f64 where A and B are, else
+ * f32, and an element of C is rounded once, to the nearest, ties to even; f16 wants no half arithmetic of the device.
+ * Other mixtures are in contract, but E_UNSUPPORTED unless a plugin offers a candidate for them.
  *
  * BLAS rules: beta = 0 never reads C; k = 0 or alpha = 0 scales C and reads neither A nor B; m, n or a batch of 0 is
  * success with nothing computed. NaN and infinities in what is read go through as in a plain fma loop.
  *
- * Accuracy, numerics PLAIN: each element c differs from the exact value by at most
+ * Accuracy, numerics PLAIN and STRICT: each element c differs from the exact value by at most
  *   2 u (√k + 4) (|alpha| Σ|a b| + |beta c₀|),   u the unit roundoff of the accumulation type (2^-24 for f32),
  * plus one rounding to C's type: what a sequential fma loop keeps with wide margin when rounding errors are
  * independent (N. Higham, T. Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci. Comput.
- * 41, 2019). qst_matmul_bound gives the factor before the parenthesis' last part.
+ * 41, 2019). FAST adds to the factor 2 u k for sums that are cut instead of rounded, and for each of A and B that is f32
+ * the 2^-10 of a cut to 11 bits. qst_matmul_bound gives the factor; docs/matmul.md derives it.
  */
 #ifndef QUERNSTONE_MATMUL_H
 #define QUERNSTONE_MATMUL_H
@@ -137,7 +142,7 @@ QST_API qst_status qst_matmul_enqueue_at(qst_context *context, cl_command_queue 
 QST_API qst_status qst_matmul_plan(qst_plan **plan, qst_context *context, cl_command_queue queue,
                                    const qst_matmul *problem, qst_error *err);
 
-/* [any thread] The factor of the accuracy bound above for this problem: multiply it by
+/* [any thread] The factor of the accuracy bound above for this problem, its types and its class: multiply it by
  * |alpha| Σ|a b| + |beta c₀| and add half a unit in the last place of C's type. */
 QST_API double qst_matmul_bound(const qst_matmul *problem);
 

@@ -7,6 +7,7 @@
 
 #include "judge.cl.h"
 
+#include <float.h>
 #include <math.h>
 
 #define LANES_GPU   64 /* work-items in a group where the device is no CPU; as in the options below */
@@ -16,9 +17,6 @@
 #define SLOT_WORDS  6
 #define SPREAD      40 /* log2 of SCALE's factor; for f16, whose numbers end at 2^16: */
 #define SPREAD_HALF 8
-
-/* Sampled real inputs lose this much a product, at most, in class FAST: both cut to 11 bits. */
-#define FAST_LOSS (2.0 * 0x1p-10)
 
 /* ---- Programs -------------------------------------------------------------------------------------------------- */
 
@@ -310,7 +308,7 @@ static int32_t bound(qst_steps *out, const qst_device *device, const qst_matmul 
 {
     static const double half_unit[QST_TYPE_END] = {0.0, 0x1p-24, 0x1p-53, 0x1p-11, 0x1p-8};
     static const double least[QST_TYPE_END] = {0.0, 0x1p-126, 0.0, 0x1p-25, 0x1p-126};
-    double              factor = qst_matmul_bound(p) + (p->numerics == QST_NUMERICS_FAST ? FAST_LOSS : 0.0);
+    static const double largest[QST_TYPE_END] = {0.0, 0x1.fffffep127, DBL_MAX, 65504.0, 0x1.fep127};
     uint64_t            at_once = is_cpu(device) ? LINES_CPU : 1;
     uint64_t            all = batches_of(p) * qstk_ceil_div((uint64_t)p->m, at_once);
     uint64_t            most = is_cpu(device) ? SAMPLES_CPU / LINES_CPU : SAMPLES_GPU;
@@ -330,9 +328,10 @@ static int32_t bound(qst_steps *out, const qst_device *device, const qst_matmul 
     add_u64(&x, samples);
     add_real(&x, device, p->alpha);
     add_real(&x, device, p->beta);
-    add_real(&x, device, factor);
+    add_real(&x, device, qst_matmul_bound(p));
     add_real(&x, device, half_unit[p->c.type]);
     add_real(&x, device, least[p->c.type]);
+    add_real(&x, device, largest[p->c.type]);
     add(&x, qstk_workspace(0));
     add(&x, qstk_operand(QST_JUDGE_FINDING));
     status = launch(out, device, 0, "bound", is_cpu(device) ? items : in_groups(device, items), &x);
@@ -376,7 +375,7 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
 
 const qst_judge qst__matmul_judge = {
     .size = sizeof(qst_judge),
-    .revision = 1,
+    .revision = 2,
     .program = program,
     .steps = steps,
     .tell = qst__matmul_tell,

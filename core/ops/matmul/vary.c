@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * vary.c: the problems that stand for a problem while it is judged and timed, and how their inputs are filled so
- * that every sum, in any order, is an exact integer.
+ * vary.c: the problems that stand for a problem while it is judged and timed. How they are filled is fill.c's.
  */
 #include "ops/matmul/internal.h"
 
@@ -18,12 +17,14 @@ static double exact_alpha(double alpha)
 }
 
 /* The caller's scalar where reals of (-1, 1) keep a meaning with it, for what is judged is the candidate and not the
- * scalar: a verdict serves all scalars of the key. An extreme one, or none at all, becomes one of common size. */
-static double tame(double scalar)
+ * scalar: a verdict serves all scalars of the key. An extreme one, or none at all, becomes one of common size. f16 has
+ * numbers of 2^-14 to 2^16 alone. */
+static double tame(const qst_matmul *p, double scalar)
 {
-    const double size = fabs(scalar);
+    const bool   half = p->c.type == QST_F16;
+    const double size = fabs(scalar), least = half ? 0x1p-6 : 0x1p-20, most = half ? 0x1p4 : 0x1p20;
 
-    return size == 0.0 || (size >= 0x1p-20 && size <= 0x1p20) ? scalar : copysign(1.5, scalar);
+    return size == 0.0 || (size >= least && size <= most) ? scalar : copysign(1.5, scalar);
 }
 
 static double exact_beta(double beta)
@@ -177,8 +178,8 @@ int32_t qst__matmul_vary(void *user, const void *problem, uint32_t which, void *
     case QST_VARY_SECOND:
         return second(p, out);
     case QST_VARY_SECOND_REAL:
-        out->alpha = tame(p->alpha);
-        out->beta = tame(p->beta);
+        out->alpha = tame(p, p->alpha);
+        out->beta = tame(p, p->beta);
         return second(p, out);
     default:
         return QST_E_UNSUPPORTED;
@@ -190,51 +191,4 @@ uint32_t qst__matmul_repeat(void *user, const void *problem)
     const qst_matmul *p = problem;
     (void)user;
     return p->beta == 0.0 ? QST_REPEAT_SAME : p->beta == 1.0 ? QST_REPEAT_ADDS : QST_REPEAT_ALTERNATES;
-}
-
-/* ---- Inputs ---------------------------------------------------------------------------------------------------- */
-
-#define OLD_RANGE 4  /* integers in the old C */
-#define HEADROOM  64 /* runs that may add to a wide C before it leaves the exact integers */
-
-/* All integers up to this are exact in C's type; for f64 the judge's own 32-bit sums set it. */
-static double exact_limit(uint32_t type)
-{
-    static const double limits[QST_TYPE_END] = {0, 16777216.0, 1073741824.0, 2048.0, 256.0};
-    return limits[type];
-}
-
-/* Terms of a dot product that may be non-zero: all, or, where only one in 2^sparse is, the mean and 8 deviations. */
-static double terms(int64_t k, uint32_t sparse)
-{
-    double mean = (double)k / (double)(UINT64_C(1) << sparse);
-    return sparse == 0 ? mean : mean + 8.0 * sqrt(mean) + 8.0;
-}
-
-/* The widest range, then the least sparse filling, that keeps |alpha| k range² + |beta| |C| below the limit. */
-void qst__matmul_fill(void *user, const void *problem, uint32_t operand, uint32_t real, qst_fill *out)
-{
-    const qst_matmul *p = problem;
-    double            alpha = fabs(exact_alpha(p->alpha));
-    double            beta = fabs(exact_beta(p->beta));
-    double            budget = exact_limit(p->c.type);
-    uint32_t          range = OLD_RANGE, sparse = 0;
-    (void)user;
-
-    memset(out, 0, sizeof *out);
-    if (real) {
-        out->real = 1;
-        return;
-    }
-    if (!is_narrow(p->c.type) && p->beta == 1.0)
-        budget /= HEADROOM;
-    if (qst__matmul_sum_type(p) == QST_F32 && budget > exact_limit(QST_F32))
-        budget = exact_limit(QST_F32);
-    budget -= beta * OLD_RANGE;
-    while (range > 1 && alpha * terms(p->k, 0) * range * range >= budget)
-        range--;
-    while (range == 1 && sparse < 40 && alpha * terms(p->k, sparse) >= budget)
-        sparse++;
-    out->range = operand == QST__C ? OLD_RANGE : range;
-    out->sparse = operand == QST__A ? (sparse + 1) / 2 : operand == QST__B ? sparse / 2 : 0;
 }
