@@ -62,7 +62,7 @@ qst_status qst__plugin_read(const qst_plugin *given, qst_plugin *copy, qst_error
     return status;
 }
 
-void qst__plugin_digest(const qst__plugin *plugin, uint8_t digest[32])
+static void digest_file(const qst__plugin *plugin, uint8_t digest[32])
 {
     uint8_t     block[4096];
     qst__sha256 sha;
@@ -78,4 +78,20 @@ void qst__plugin_digest(const qst__plugin *plugin, uint8_t digest[32])
     if (!ferror(file))
         qst__sha256_finish(&sha, digest);
     fclose(file);
+}
+
+void qst__plugin_digest(qst__plugin *plugin, uint8_t digest[32])
+{
+    enum { NOT_YET, BEING_WRITTEN, DONE };
+    int state = atomic_load_explicit(&plugin->digested, memory_order_acquire);
+
+    if (state == DONE) {
+        memcpy(digest, plugin->digest, sizeof plugin->digest);
+        return;
+    }
+    digest_file(plugin, digest);
+    if (state == NOT_YET && atomic_compare_exchange_strong(&plugin->digested, &state, BEING_WRITTEN)) {
+        memcpy(plugin->digest, digest, sizeof plugin->digest);
+        atomic_store_explicit(&plugin->digested, DONE, memory_order_release);
+    }
 }

@@ -13,18 +13,21 @@
 #include "base/base.h"
 
 #include <quernstone/plugin.h>
+#include <stdatomic.h>
 
 enum { QST__PLUGIN_READY, QST__PLUGIN_STARTED, QST__PLUGIN_REFUSED };
 
 typedef struct qst__plugin {
-    char      *path; /* NULL: built in */
-    qst_plugin desc; /* bounded copy, valid where the state is not REFUSED, or the refusal came later */
-    char      *name; /* from the descriptor, else the file's name without .so */
-    uint32_t   state;
-    char      *why; /* where REFUSED */
-    void      *handle;
-    void      *instance; /* from start */
-    void      *hosted;   /* the host table it was started with; run/host owns it */
+    char       *path; /* NULL: built in */
+    qst_plugin  desc; /* bounded copy, valid where the state is not REFUSED, or the refusal came later */
+    char       *name; /* from the descriptor, else the file's name without .so */
+    uint32_t    state;
+    char       *why; /* where REFUSED */
+    void       *handle;
+    void       *instance;   /* from start */
+    void       *hosted;     /* the host table it was started with; run/host owns it */
+    uint8_t     digest[32]; /* of the file, once `digested` is DONE: */
+    _Atomic int digested;
 } qst__plugin;
 
 typedef struct qst__plugins {
@@ -41,8 +44,8 @@ void qst__plugins_finish(qst__plugins *plugins);
  * present. E_ABI or E_PLUGIN with the numbers. abi.c. */
 qst_status qst__plugin_read(const qst_plugin *given, qst_plugin *copy, qst_error *err);
 
-/* SHA-256 of the plugin's file; zeros for one that is linked in, or cannot be read. */
-void qst__plugin_digest(const qst__plugin *plugin, uint8_t digest[32]);
+/* SHA-256 of the plugin's file, which is read once; zeros for one that is linked in, or cannot be read. */
+void qst__plugin_digest(qst__plugin *plugin, uint8_t digest[32]);
 
 /* A descriptor linked in. E_ABI, E_PLUGIN (also for a name that is there), E_NOMEM. */
 qst_status qst__plugins_add_builtin(qst__plugins *plugins, const qst_plugin *given, qst_error *err);

@@ -117,8 +117,7 @@ static void weigh_refusals(const qst__entry *entry, qst__verdict *v)
     for (i = 0; i < v->n; i++) {
         uint32_t outcome = v->findings[i].outcome;
         if (!(some ? outcome == QST__OUTCOME_REFUSED : left_out(outcome)) ||
-            !qst__settings_allow(settings, set->candidates[i].name, &why) ||
-            qst__quarantine_deaths(entry->shelf, i) >= QST__DEATHS_QUARANTINE)
+            !qst__settings_allow(settings, set->candidates[i].name, &why) || qst__quarantine_bars(entry->shelf, i))
             continue;
         v->findings[i].outcome = QST__OUTCOME_UNTRIED;
         v->flags |= QST__VERDICT_PARTIAL;

@@ -11,6 +11,7 @@
 typedef struct qst__tried {
     qst__way *main, *second, *real;
     uint32_t  repeats;
+    bool      watched; /* entered quarantine.h's watch, and has not left it */
 } qst__tried;
 
 typedef struct qst__bench {

@@ -157,6 +157,8 @@ static bool wants_pruned(survey *s, const qst__stored *r)
         return true;
     if (r->state == QST__STORED_STALE || r->state == QST__STORED_DAMAGED)
         return (o->flags & QST_CACHE_UNUSABLE) != 0;
+    if (r->db == QST_DB_QUARANTINE)
+        return o->quarantine && qst__glob(o->quarantine, r->text);
     return o->op && r->db == QST_DB_VERDICTS && qst__glob(o->op, r->verdict.op);
 }
 

@@ -4,16 +4,9 @@
  */
 #include "run/quarantine.h"
 
-#include "cache/envelope.h"
+#include "model/field.h"
 
 #include <string.h>
-
-#define SCHEMA 1u
-#define KIND   'Q'
-#define BYTES  8u
-
-enum { CAME_BACK, ABOUT_TO_BE_TRIED };
-enum { NOT_ASKED, ASKED, INSIDE, DONE }; /* of a watch */
 
 /* Is a candidate watched at all? The fallback has to run whatever happens. */
 static bool watched(const qst__shelf *shelf, uint32_t candidate)
@@ -21,169 +14,204 @@ static bool watched(const qst__shelf *shelf, uint32_t candidate)
     return (shelf->site->ctx->store.flags & QST_STORE_LASTS) && candidate != shelf->set->model.fallback;
 }
 
-static void key_of(qst__shelf *shelf, uint32_t candidate, uint8_t key[32])
-{
-    const qst_context    *ctx = shelf->site->ctx;
-    const qst__candidate *c = &shelf->set->model.candidates[candidate];
-    const qst_device     *d = &shelf->site->facts.device;
-    uint8_t               file[32] = {0};
-    qst__sha256           sha;
+/* ---- The line ------------------------------------------------------------------------------------------------------ */
 
-    if (c->origin < ctx->plugins.list.count)
-        qst__plugin_digest(&ctx->plugins.list.data[c->origin], file);
-    qst__sha256_init(&sha);
-    qst__sha256_update(&sha, c->name, strlen(c->name) + 1);
-    qst__sha256_update(&sha, file, sizeof file);
-    qst__sha256_update(&sha, d->target, strlen(d->target) + 1);
-    qst__sha256_update(&sha, d->driver, strlen(d->driver) + 1);
-    qst__sha256_finish(&sha, key);
-}
-
+/* A journal with memory of its own for its bytes. */
 typedef struct line {
-    bool     there;
-    uint32_t state, deaths;
+    const qst__alloc *alloc;
+    uint8_t          *bytes; /* NULL: there is none, and the texts are "" */
+    qst__journal      journal;
 } line;
-
-static uint32_t get32(const uint8_t *bytes)
-{
-    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
-
-static void put32(uint8_t *bytes, uint32_t value)
-{
-    bytes[0] = (uint8_t)value;
-    bytes[1] = (uint8_t)(value >> 8);
-    bytes[2] = (uint8_t)(value >> 16);
-    bytes[3] = (uint8_t)(value >> 24);
-}
-
-qst_status qst__quarantine_open(qst__quarantined *out, const void *value, uint64_t value_bytes)
-{
-    qst__envelope e;
-
-    if (qst__envelope_open(&e, value, (size_t)value_bytes) != QST_OK || e.kind != KIND)
-        return QST_E_CORRUPT;
-    if (e.schema != SCHEMA)
-        return QST_E_STALE;
-    if (e.value_bytes != BYTES)
-        return QST_E_CORRUPT;
-    *out = (qst__quarantined){e.key, e.key_length, get32(e.value), get32(e.value + 4)};
-    return QST_OK;
-}
 
 static int32_t take(void *user, const void *key, uint64_t key_bytes, const void *value, uint64_t value_bytes)
 {
-    line            *l = user;
-    qst__quarantined found;
+    line *l = user;
 
     (void)key;
     (void)key_bytes;
-    if (qst__quarantine_open(&found, value, value_bytes) == QST_OK)
-        *l = (line){true, found.state, found.deaths};
+    l->bytes = qst__memdup(l->alloc, value, (size_t)value_bytes);
+    if (l->bytes && qst__journal_open(&l->journal, l->bytes, (size_t)value_bytes) != QST_OK) {
+        qst__free(l->alloc, l->bytes);
+        l->bytes = NULL;
+    }
     return 1;
 }
 
-static line read_line(const qst__shelf *shelf, const uint8_t key[32])
+static void read_line(qst__shelf *shelf, uint32_t candidate, line *l)
 {
     const qst_store *store = &shelf->site->ctx->store;
-    line             l = {false, CAME_BACK, 0};
+    const char      *name = shelf->set->model.candidates[candidate].name;
 
-    (void)store->get(store->self, QST_DB_QUARANTINE, key, 32, take, &l);
-    return l;
+    *l = (line){.alloc = &shelf->site->ctx->alloc};
+    (void)store->get(store->self, QST_DB_QUARANTINE, shelf->watches[candidate].key, 32, take, l);
+    if (!l->bytes)
+        l->journal = (qst__journal){.trying = "", .died_at = "", .why = ""};
+    l->journal.name = name;
+    l->journal.name_length = strlen(name);
 }
 
-static void write_line(const qst__shelf *shelf, uint32_t candidate, const uint8_t key[32], uint32_t state,
-                       uint32_t deaths)
+static void forget_line(line *l)
 {
-    qst_context  *ctx = shelf->site->ctx;
-    const char   *name = shelf->set->model.candidates[candidate].name;
-    uint8_t       value[BYTES];
-    qst__envelope e = {KIND, SCHEMA, name, strlen(name), value, sizeof value};
-    uint8_t      *bytes;
-    size_t        length = 0;
+    qst__free(l->alloc, l->bytes);
+    l->bytes = NULL;
+}
 
-    put32(value, state);
-    put32(value + 4, deaths);
-    bytes = qst__envelope_seal(&ctx->alloc, &e, &length);
-    if (!bytes || ctx->store.put(ctx->store.self, QST_DB_QUARANTINE, key, 32, bytes, length) != QST_OK)
-        QST__LOG(&ctx->log, STORE, INFO, "%s: that %s is about to be tried is not noted", ctx->store.name, name);
+/* A line that holds nothing against anybody goes. */
+static void write_line(qst__shelf *shelf, uint32_t candidate, const qst__journal *j)
+{
+    qst_context *ctx = shelf->site->ctx;
+    qst_store   *store = &ctx->store;
+    const void  *key = shelf->watches[candidate].key;
+    uint8_t     *bytes;
+    size_t       length = 0;
+
+    if (!j->deaths && !j->open) {
+        (void)store->remove(store->self, QST_DB_QUARANTINE, key, 32);
+        return;
+    }
+    bytes = qst__journal_seal(j, &ctx->alloc, &length);
+    if (!bytes || store->put(store->self, QST_DB_QUARANTINE, key, 32, bytes, length) != QST_OK)
+        QST__LOG(&ctx->log, STORE, INFO, "%s: that %s is about to be tried is not noted", store->name,
+                 shelf->set->model.candidates[candidate].name);
     qst__free(&ctx->alloc, bytes);
 }
 
-/* Fills the watch from the store. A line that stands, and whose claim is free, is that of a dead process. */
-static void ask(qst__shelf *shelf, uint32_t candidate, qst__watch *w)
+/* The claim of the line's key is ours: an open one is that of a dead process. */
+static bool count_death(qst__journal *j)
+{
+    if (!j->open)
+        return false;
+    j->open = false;
+    j->harm++;
+    j->deaths++;
+    j->died_at = j->trying;
+    j->trying = j->why = "";
+    return true;
+}
+
+static bool claim(qst__shelf *shelf, qst__watch *w)
 {
     qst_store *store = &shelf->site->ctx->store;
-    uint8_t    key[32];
-    line       l;
 
-    if (w->state != NOT_ASKED)
-        return;
-    w->state = ASKED;
-    if (!watched(shelf, candidate))
-        return;
-    key_of(shelf, candidate, key);
-    l = read_line(shelf, key);
-    w->deaths = l.deaths;
-    if (l.there && l.state == CAME_BACK) {
-        w->state = DONE;
-    } else if (l.there && store->claim(store->self, key, sizeof key, &w->token) == QST_OK) {
-        w->deaths++;
-        write_line(shelf, candidate, key, ABOUT_TO_BE_TRIED, w->deaths - 1);
-        store->release(store->self, w->token);
-        w->token = NULL;
-    }
+    return store->claim(store->self, w->key, sizeof w->key, &w->token) == QST_OK;
 }
 
-uint32_t qst__quarantine_deaths(qst__shelf *shelf, uint32_t candidate)
+static void release(qst__shelf *shelf, qst__watch *w)
+{
+    qst_store *store = &shelf->site->ctx->store;
+
+    store->release(store->self, w->token);
+    w->token = NULL;
+}
+
+/* ---- Asked --------------------------------------------------------------------------------------------------------- */
+
+static void ask(qst__shelf *shelf, uint32_t candidate)
 {
     qst__watch *w = &shelf->watches[candidate];
-    uint32_t    deaths;
+    line        l;
+
+    if (w->asked || !watched(shelf, candidate))
+        return;
+    w->asked = true;
+    qst__journal_key(shelf, candidate, w->key);
+    read_line(shelf, candidate, &l);
+    if (l.journal.open && claim(shelf, w)) {
+        (void)count_death(&l.journal);
+        write_line(shelf, candidate, &l.journal);
+        release(shelf, w);
+    }
+    w->suspect = qst__journal_suspects(&l.journal);
+    w->barred = qst__journal_bars(&l.journal);
+    w->deaths = l.journal.deaths;
+    forget_line(&l);
+}
+
+bool qst__quarantine_suspects(qst__shelf *shelf, uint32_t candidate)
+{
+    bool suspect;
 
     qst__lock_take(&shelf->site->lock);
-    ask(shelf, candidate, w);
-    deaths = w->deaths;
+    ask(shelf, candidate);
+    suspect = shelf->watches[candidate].suspect;
     qst__lock_give(&shelf->site->lock);
-    return deaths;
+    return suspect;
 }
 
-qst_status qst__quarantine_enter(qst__shelf *shelf, uint32_t candidate, qst_error *err)
+bool qst__quarantine_bars(qst__shelf *shelf, uint32_t candidate)
 {
-    qst_store  *store = &shelf->site->ctx->store;
+    bool barred;
+
+    qst__lock_take(&shelf->site->lock);
+    ask(shelf, candidate);
+    barred = shelf->watches[candidate].barred;
+    qst__lock_give(&shelf->site->lock);
+    return barred;
+}
+
+/* ---- A trial ------------------------------------------------------------------------------------------------------- */
+
+static void problem_text(const qst__shelf *shelf, const void *problem, qst__str *text)
+{
+    qst__str_init(text, &shelf->site->ctx->alloc);
+    qst__problem_print(&shelf->set->model.op, problem, text);
+}
+
+/* The line says what is tried now; its earlier texts are kept. */
+static void note_trial(qst__shelf *shelf, uint32_t candidate, const void *problem)
+{
     qst__watch *w = &shelf->watches[candidate];
-    const char *name = shelf->set->model.candidates[candidate].name;
-    uint8_t     key[32];
+    qst__str    text;
+    line        l;
+
+    problem_text(shelf, problem, &text);
+    read_line(shelf, candidate, &l);
+    if (w->inside == 1) /* else it is open because of ourselves */
+        (void)count_death(&l.journal);
+    l.journal.open = true;
+    l.journal.trying = text.text;
+    write_line(shelf, candidate, &l.journal);
+    forget_line(&l);
+    qst__str_finish(&text);
+}
+
+qst_status qst__quarantine_enter(qst__shelf *shelf, uint32_t candidate, const void *problem, qst_error *err)
+{
+    qst__watch *w = &shelf->watches[candidate];
     qst_status  status = QST_OK;
 
     qst__lock_take(&shelf->site->lock);
-    ask(shelf, candidate, w);
-    if (w->deaths >= QST__DEATHS_QUARANTINE) {
-        status =
-            qst__fail(err, QST_E_REFUSED, name, "in quarantine: %u processes died when they tried it here", w->deaths);
-    } else if (w->state == ASKED && watched(shelf, candidate)) {
-        key_of(shelf, candidate, key);
-        if (store->claim(store->self, key, sizeof key, &w->token) == QST_OK) {
-            w->state = INSIDE;
-            write_line(shelf, candidate, key, ABOUT_TO_BE_TRIED, w->deaths);
-        }
+    ask(shelf, candidate);
+    if (w->barred) {
+        status = qst__fail(err, QST_E_REFUSED, shelf->set->model.candidates[candidate].name,
+                           "in quarantine: %u processes died when they tried it here; see qst doctor", w->deaths);
+    } else if (watched(shelf, candidate)) {
+        w->inside++;
+        if (w->token || claim(shelf, w)) /* else another process watches it */
+            note_trial(shelf, candidate, problem);
     }
     qst__lock_give(&shelf->site->lock);
     return status;
 }
 
-void qst__quarantine_leave(qst__shelf *shelf, uint32_t candidate)
+void qst__quarantine_leave(qst__shelf *shelf, uint32_t candidate, const void *problem)
 {
-    qst_store  *store = &shelf->site->ctx->store;
     qst__watch *w = &shelf->watches[candidate];
-    uint8_t     key[32];
+    qst__str    text;
+    line        l;
 
     qst__lock_take(&shelf->site->lock);
-    if (w->state == INSIDE) {
-        key_of(shelf, candidate, key);
-        write_line(shelf, candidate, key, CAME_BACK, w->deaths);
-        store->release(store->self, w->token);
-        w->token = NULL;
-        w->state = DONE;
+    if (w->inside && !--w->inside && w->token) {
+        problem_text(shelf, problem, &text);
+        read_line(shelf, candidate, &l);
+        if (l.journal.harm && !strcmp(l.journal.died_at, text.text))
+            l.journal.harm--;
+        l.journal.open = false;
+        l.journal.trying = "";
+        write_line(shelf, candidate, &l.journal);
+        release(shelf, w);
+        forget_line(&l);
+        qst__str_finish(&text);
     }
     qst__lock_give(&shelf->site->lock);
 }

@@ -151,6 +151,13 @@ static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
     return status;
 }
 
+static void came_back(qst__bench *r, uint32_t candidate)
+{
+    if (r->tried[candidate].watched)
+        qst__quarantine_leave(r->shelf, candidate, r->route->given);
+    r->tried[candidate].watched = false;
+}
+
 static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out, qst_error *err)
 {
     qst__bench           *r = self;
@@ -164,9 +171,10 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
         return qst__fail(err, QST_E_REFUSED, "rig", "the device is given up");
     if (c->desc.can_run && c->desc.can_run(c->desc.user, &r->site->facts.device, r->route->normal, &why) != QST_OK)
         return qst__fail(err, QST_E_UNSUPPORTED, c->name, "%s", why ? why : "the candidate gives no reason");
-    status = qst__quarantine_enter(r->shelf, candidate, err);
+    status = qst__quarantine_enter(r->shelf, candidate, r->route->given, err);
     if (status != QST_OK)
         return status;
+    t->watched = true;
     if (!t->main) {
         status = qst__way_create(&t->main, r->shelf, candidate, &r->main.key, r->main.problem, err);
         if (status == QST_OK)
@@ -174,7 +182,7 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
         if (status == QST_OK)
             status = bind_other(r, &r->real, candidate, &t->real, err);
         if (status != QST_OK) {
-            qst__quarantine_leave(r->shelf, candidate);
+            came_back(r, candidate);
             return status;
         }
     }
@@ -267,13 +275,13 @@ static qst_status rig_check(void *self, uint32_t candidate, uint64_t best_ns, do
     memset(out, 0, sizeof *out);
     status = contact(r, t, best_ns, slow_factor, out, err);
     if (status != QST_OK) {
-        qst__quarantine_leave(r->shelf, candidate);
+        came_back(r, candidate);
         return status;
     }
     t->repeats = qst__bench_repeats(r, out->first_ns);
     if (r->site->ctx->settings->verify)
         status = judge(r, candidate, err);
-    qst__quarantine_leave(r->shelf, candidate);
+    came_back(r, candidate);
     out->verify_ns = qst__now(&r->site->ctx->clock) - start;
     out->verify_ns -= out->build_ns < out->verify_ns ? out->build_ns : out->verify_ns;
     atomic_fetch_add(&r->site->ctx->verify_ns, out->verify_ns);
@@ -295,6 +303,7 @@ static void rig_close(void *self)
     if (r->main.queue) /* it was opened */
         clFinish(r->main.queue);
     for (i = 0; r->tried && i < r->shelf->set->model.n_candidates; i++) {
+        came_back(r, i);
         drop_way(r, r->tried[i].main);
         drop_way(r, r->tried[i].second);
         drop_way(r, r->tried[i].real);

@@ -126,9 +126,13 @@ typedef struct qst__vendor {
 
 /* Of a candidate that may kill the process: quarantine.h. */
 typedef struct qst__watch {
-    int      state;
-    uint32_t deaths;
-    void    *token; /* of the claim while it is tried */
+    bool     asked;   /* the store: the next members are known */
+    bool     suspect; /* a process died when it tried it */
+    bool     barred;  /* in quarantine */
+    uint8_t  key[32]; /* of its line */
+    uint32_t deaths;  /* in all */
+    uint32_t inside;  /* trials of this process that are under way */
+    void    *token;   /* of the claim while there is one */
 } qst__watch;
 
 struct qst__shelf {

@@ -58,16 +58,11 @@ static qst_status look_at_peak(qst__stored *s, const qst__alloc *alloc, const vo
     return text ? keep_text(s, alloc, text, length) : QST_E_CORRUPT;
 }
 
-static qst_status look_at_quarantine(qst__stored *s, const qst__alloc *alloc, const void *value)
+static qst_status look_at_journal(qst__stored *s, const qst__alloc *alloc, const void *value)
 {
-    qst__quarantined line;
-    qst_status       status = qst__quarantine_open(&line, value, s->value_bytes);
+    qst_status status = qst__journal_open(&s->journal, value, (size_t)s->value_bytes);
 
-    if (status != QST_OK)
-        return status;
-    s->deaths = line.deaths;
-    s->tried = line.state != 0;
-    return keep_text(s, alloc, line.candidate, line.candidate_length);
+    return status == QST_OK ? keep_text(s, alloc, s->journal.name, s->journal.name_length) : status;
 }
 
 static void tell_verdict(const qst__stored *s, qst__json *one)
@@ -96,11 +91,20 @@ static void tell_peak(const qst__stored *s, qst__json *one)
     qst__json_set_real(one, "value", s->peak.value);
 }
 
-static void tell_quarantine(const qst__stored *s, qst__json *one)
+static void set_said(qst__json *one, const char *name, const char *text)
+{
+    qst__json_set_text(one, name, *text ? text : NULL);
+}
+
+static void tell_journal(const qst__stored *s, qst__json *one)
 {
     qst__json_set_text(one, "candidate", s->text);
-    qst__json_set_int(one, "deaths", s->deaths);
-    qst__json_set_bool(one, "tried", s->tried);
+    qst__json_set_text(one, "standing", qst__journal_standing(&s->journal));
+    qst__json_set_int(one, "deaths", s->journal.deaths);
+    qst__json_set_int(one, "unexplained", s->journal.harm);
+    set_said(one, "trying", s->journal.trying);
+    set_said(one, "died_at", s->journal.died_at);
+    set_said(one, "why", s->journal.why);
 }
 
 static const struct {
@@ -112,7 +116,7 @@ static const struct {
     [QST_DB_VERDICTS] = {"verdicts", look_at_verdict, tell_verdict},
     [QST_DB_THROUGHPUT] = {"throughput", look_at_peak, tell_peak},
     [QST_DB_PROGRAMS] = {"programs", look_at_program, tell_program},
-    [QST_DB_QUARANTINE] = {"quarantine", look_at_quarantine, tell_quarantine},
+    [QST_DB_QUARANTINE] = {"quarantine", look_at_journal, tell_journal},
     [QST_DB_HISTORY] = {"history", NULL, NULL},
 };
 

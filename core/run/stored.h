@@ -7,7 +7,7 @@
 
 #include "model/peak.h"
 #include "run/binaries.h"
-#include "run/quarantine.h"
+#include "run/journal.h"
 
 enum { QST__STORED_CURRENT, QST__STORED_STALE, QST__STORED_DAMAGED, QST__STORED_KEPT, QST__STORED_STATES };
 
@@ -21,8 +21,7 @@ typedef struct qst__stored {
     char          *text;    /* its key's; owned */
     qst__binary    binary;  /* of a current one of QST_DB_PROGRAMS */
     qst__peak      peak;    /* of a current one of QST_DB_THROUGHPUT */
-    uint32_t       deaths;  /* of a current one of QST_DB_QUARANTINE, whose text is the candidate's name */
-    bool           tried;   /* it is being tried, or its process died; QST_DB_QUARANTINE */
+    qst__journal   journal; /* of a current one of QST_DB_QUARANTINE; borrowed; `text` is the candidate's name */
     uint64_t       at_s;    /* when stored, or last used; 0: unknown */
 } qst__stored;
 

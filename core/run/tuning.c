@@ -168,7 +168,7 @@ static bool *find_suspects(qst__shelf *shelf)
     bool    *suspect = qst__zalloc_array(&shelf->site->ctx->alloc, n + 1, sizeof *suspect);
 
     for (i = 0; suspect && i < n; i++)
-        suspect[i] = qst__quarantine_deaths(shelf, i) >= QST__DEATHS_SUSPECT;
+        suspect[i] = qst__quarantine_suspects(shelf, i);
     return suspect;
 }
 

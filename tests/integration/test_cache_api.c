@@ -3,9 +3,8 @@
  * test_cache_api.c: what quernstone/cache.h tells and changes, on the store in memory of one context. Priors are taken
  * over by a second one; damage is put in by hand.
  */
-#include "cache/envelope.h"
 #include "model/peak.h"
-#include "run/run.h"
+#include "run/journal.h"
 #include "support/blend.h"
 
 #include <quernstone/cache.h>
@@ -164,17 +163,16 @@ static void stat_and_list(void **state)
 /* Peaks and the quarantine's lines are looked into: who is meant can be read. */
 static void other_tables(void **state)
 {
-    static const uint8_t two_deaths[8] = {0, 0, 0, 0, 2};
-    qst__envelope        e = {'Q', 1, "blend.app.bad/1", 15, two_deaths, sizeof two_deaths};
-    qst__peak            peak = {.role = QST_OP_PROBE_MEMORY, .bytes = 4096, .value = 2e9, .candidate = "probe.x/1"};
-    qst_context         *ctx = blend_context(NULL);
-    qst_cache_check      check = {.size = sizeof check};
-    uint8_t              key[32] = {9}, *bytes;
-    size_t               length;
-    json_t              *records, *one = NULL;
+    qst__journal    dead = {false, 2, 2, "", "n=3", "", "blend.app.bad/1", 15};
+    qst__peak       peak = {.role = QST_OP_PROBE_MEMORY, .bytes = 4096, .value = 2e9, .candidate = "probe.x/1"};
+    qst_context    *ctx = blend_context(NULL);
+    qst_cache_check check = {.size = sizeof check};
+    uint8_t         key[32] = {9}, *bytes;
+    size_t          length;
+    json_t         *records, *one = NULL;
 
     (void)state;
-    bytes = qst__envelope_seal(&ctx->alloc, &e, &length);
+    bytes = qst__journal_seal(&dead, &ctx->alloc, &length);
     assert_int_equal(ctx->store.put(ctx->store.self, QST_DB_QUARANTINE, key, sizeof key, bytes, length), QST_OK);
     qst__free(&ctx->alloc, bytes);
     assert_int_equal(qst__peak_encode(&peak, "of what", &ctx->alloc, &bytes, &length), QST_OK);
@@ -184,7 +182,8 @@ static void other_tables(void **state)
     assert_int_equal(count(records, "quarantine", "current", &one), 1);
     assert_string_equal(word(one, "candidate"), "blend.app.bad/1");
     assert_int_equal(json_integer_value(json_object_get(one, "deaths")), 2);
-    assert_false(json_is_true(json_object_get(one, "tried")));
+    assert_string_equal(word(one, "standing"), "quarantined");
+    assert_string_equal(word(one, "died_at"), "n=3");
     assert_int_equal(count(records, "throughput", "current", &one), 1);
     assert_string_equal(word(one, "candidate"), "probe.x/1");
     assert_string_equal(word(one, "key"), "of what");

@@ -27,6 +27,8 @@ static const args_option   table[] = {
        0, NULL, 0},
       {"programs-mb", ARGS_TEXT, offsetof(cache_options, programs_mb), "N",
        "prune: programs least recently used, down to N MiB", 0, 0, NULL, 0},
+      {"quarantine", ARGS_TEXT, offsetof(cache_options, quarantine), "GLOB",
+       "prune: what is held against such candidates, by full name: they are tried again", 0, 0, NULL, 0},
       {"all", ARGS_FLAG, offsetof(cache_options, all), NULL, "prune: everything", 0, 0, NULL, 0},
       {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
 };
@@ -67,22 +69,27 @@ static const char *text_of(const json_t *record)
     return out_member(record, json_object_get(record, "candidate") ? "candidate" : "winner");
 }
 
+/* Which member says where it stands, or where it was tried. */
+static const char *key_of(const json_t *record)
+{
+    if (json_object_get(record, "key"))
+        return "key";
+    return json_is_string(json_object_get(record, "died_at")) ? "died_at" : "trying";
+}
+
 static void print_list(const json_t *records)
 {
-    static const char *const heads[] = {"id", "table", "state", "bytes", "age", "op", "winner", "key"};
+    static const char *const heads[] = {"id", "table", "state", "bytes", "age", "op", "candidate", "key or problem"};
     out_table                rows;
     out_table_init(&rows, "lllrrlll", heads);
     for (size_t i = 0; i < json_array_size(records); i++) {
         const json_t *r = json_array_get(records, i);
         char         *age = age_text(out_number(r, "at_s"));
-        const char   *state = out_member(r, "state");
-        double        deaths = out_number(r, "deaths");
+        const char   *state = out_member(r, json_object_get(r, "standing") ? "standing" : "state");
         if (out_truth(r, "prior"))
             state = "prior";
         else if (out_truth(r, "partial"))
             state = "partial";
-        else if (deaths > 0)
-            state = deaths > 1 ? "killed" : "suspect";
         out_table_cell(&rows, "%.12s", out_member(r, "id"));
         out_table_cell(&rows, "%s", out_member(r, "table"));
         out_table_cell(&rows, "%s", state);
@@ -90,7 +97,7 @@ static void print_list(const json_t *records)
         out_table_cell(&rows, "%s", age);
         out_table_cell(&rows, "%s", out_member(r, "op"));
         out_table_cell(&rows, "%s", text_of(r));
-        out_table_cell(&rows, "%s", out_member(r, "key"));
+        out_table_cell(&rows, "%s", out_member(r, key_of(r)));
         free(age);
     }
     out_table_print(&rows, "");
@@ -176,11 +183,13 @@ static int show(const cache_job *job)
 
 /* ---- Which job ---------------------------------------------------------------------------------------------------- */
 
+#define OPTIONS_MAX 5
+
 typedef struct job_row {
     const char *name;
-    int         least, most; /* words after it */
-    const char *word;        /* what the first is */
-    const char *options[4];  /* that it takes, by name */
+    int         least, most;          /* words after it */
+    const char *word;                 /* what the first is */
+    const char *options[OPTIONS_MAX]; /* that it takes, by name */
     int (*run)(const cache_job *job);
 } job_row;
 
@@ -188,7 +197,7 @@ static const job_row jobs[] = {
     {"ls", 0, 0, "", {"table", "op"}, ls},
     {"show", 1, 1, "the beginning of an id", {"out"}, show},
     {"verify", 0, 0, "", {"remove"}, cache_verify},
-    {"prune", 0, 0, "", {"unusable", "op", "programs-mb", "all"}, cache_prune},
+    {"prune", 0, 0, "", {"unusable", "op", "programs-mb", "quarantine", "all"}, cache_prune},
     {"export", 0, 1, "a file", {"op"}, cache_export},
     {"import", 1, 1, "a file", {NULL}, cache_import},
 };
@@ -206,10 +215,11 @@ static const char *stray(const job_row *job, const cache_options *o)
                 {"remove", o->remove},
                 {"unusable", o->unusable},
                 {"programs-mb", o->programs_mb != NULL},
+                {"quarantine", o->quarantine != NULL},
                 {"all", o->all}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool takes = false;
-        for (size_t k = 0; k < 4 && job->options[k]; k++)
+        for (size_t k = 0; k < OPTIONS_MAX && job->options[k]; k++)
             takes = takes || strcmp(job->options[k], rows[i].name) == 0;
         if (rows[i].given && !takes)
             return rows[i].name;
@@ -264,10 +274,12 @@ const verb_info verb_cache = {
     .summary = "the store: list, show, verify, prune, export, import",
     .help =
         "ls      a line for each verdict, with operation, winner and key, and each program's binary; others by --table. State\n"
-        "        `prior`: used after a re-check; `partial`: the next miss of its key goes on\n"
+        "        `prior`: used after a re-check; `partial`: the next miss of its key goes on; of candidates at which\n"
+        "        processes died `suspect`: tried last, `quarantined`: not tried\n"
         "show    one record, by its id or the first digits of it; --out FILE writes a program's binary\n"
         "verify  reads every record whole: exit code 1 where one is damaged and stays\n"
-        "prune   removes what the options name, at least one of --unusable, --op, --programs-mb, --all\n"
+        "prune   removes what the options name, at least one of --unusable, --op, --programs-mb, --quarantine,\n"
+        "        --all\n"
         "export  verdicts as JSON, to FILE or standard output; import on another machine takes them in as priors:\n"
         "        used after one re-check, never before what was measured there\n",
     .options = table,

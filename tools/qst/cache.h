@@ -11,7 +11,7 @@
 #include <quernstone/context.h>
 
 typedef struct cache_options {
-    const char *table, *op, *out, *programs_mb; /* NULL: not given */
+    const char *table, *op, *out, *programs_mb, *quarantine; /* NULL: not given */
     bool        remove, unusable, all;
 } cache_options;
 

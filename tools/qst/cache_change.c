@@ -54,8 +54,8 @@ int cache_options_check(const cache_job *job, bool prunes)
     const cache_options *o = job->options;
     if (programs_mb(o) == -2)
         return args_usage("cache", "--programs-mb %s: not a whole number from 0 to %d", o->programs_mb, MB_MAX);
-    if (prunes && !o->unusable && !o->op && !o->programs_mb && !o->all)
-        return args_usage("cache", "prune: one of --unusable, --op, --programs-mb, --all is needed");
+    if (prunes && !o->unusable && !o->op && !o->programs_mb && !o->quarantine && !o->all)
+        return args_usage("cache", "prune: one of --unusable, --op, --programs-mb, --quarantine, --all is needed");
     return 0;
 }
 
@@ -69,6 +69,7 @@ int cache_prune(const cache_job *job)
     qst_cache_prune_options_init(&options);
     options.flags = (o->unusable ? QST_CACHE_UNUSABLE : 0u) | (o->all ? QST_CACHE_ALL : 0u);
     options.op = o->op;
+    options.quarantine = o->quarantine;
     if (mb >= 0)
         options.programs_bytes = (uint64_t)mb << 20;
     qst_status status = qst_cache_prune(job->context, &options, &removed, &err);

@@ -255,9 +255,33 @@ static void store(doctor *d)
             NULL);
 }
 
+/* Candidates at which processes have died here. */
+static void quarantine(doctor *d)
+{
+    json_t *all = cache_ask(d->device.context, "quarantine", qst_cache_list);
+    size_t  held = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *one = json_array_get(all, i);
+        const char   *name = out_member(one, "candidate"), *standing = out_member(one, "standing");
+        if (strcmp(standing, "suspect") != 0 && strcmp(standing, "quarantined") != 0)
+            continue;
+        held++;
+        char *advice = out_text("qst cache prune --quarantine '%s' lets it be tried again", name);
+        say(d, WARN, "quarantine",
+            out_text("%s: %s: processes died when they tried it, last at %s%s%s", name, standing,
+                     out_member(one, "died_at"), out_member(one, "why")[0] ? ": " : "", out_member(one, "why")),
+            advice);
+        free(advice);
+    }
+    if (all && !held)
+        say(d, GOOD, "quarantine", out_text("no candidate"), NULL);
+    json_decref(all);
+}
+
 /* ---- All of it ---------------------------------------------------------------------------------------------------- */
 
-static void (*const checks[])(doctor *d) = {configuration, devices, driver_cache, affinity, plugins, store, computes};
+static void (*const checks[])(doctor *d) = {configuration, devices, driver_cache, affinity,
+                                            plugins,       store,   quarantine,   computes};
 
 static void print(const json_t *rows)
 {
@@ -305,8 +329,9 @@ const verb_info verb_doctor = {
     .name = "doctor",
     .arguments = "",
     .summary = "a health check: driver, plugins, store, environment",
-    .help = "A line for each check, `ok`, `warn` or `fail`, with what to do about it: configuration that was passed\n"
-            "over, devices, what the driver keeps, PoCL's affinity, refused plugins, where the store stands, its\n"
-            "records, and a small product that is compared with the host's. Exit code 1 when one fails.\n",
+    .help =
+        "A line for each check, `ok`, `warn` or `fail`, with what to do about it: configuration that was passed\n"
+        "over, devices, what the driver keeps, PoCL's affinity, refused plugins, where the store stands, its\n"
+        "records, candidates at which processes died, and a small product that is compared with the host's. Exit code 1 when one fails.\n",
     .run = run,
 };

@@ -5,8 +5,8 @@
  * A record is a value of one of the store's tables; its id is its key in lower-case hex, and every call takes any
  * unambiguous beginning of four digits or more for it. Four tables are understood here: "verdicts", what tuning found
  * about one key of one operation on one target; "programs", binaries (or the log of a build known to fail);
- * "throughput", what a device can do at most; "quarantine", candidates that were tried and how many processes died of
- * it. Others are listed and left alone. States of a record:
+ * "throughput", what a device can do at most; "quarantine", candidates at which processes have died, or that are
+ * being tried. Others are listed and left alone. States of a record:
  *   current   of this release's schema, undamaged, and under the key that its content says
  *   stale     of another release's schema: not used, written anew when its key is tuned
  *   damaged   not used, repaired when its key is tuned
@@ -32,7 +32,9 @@ QST_API qst_status qst_cache_stat(qst_context *context, qst_sink sink, void *use
 /* [any thread] Writes a JSON array of all records, tables in turn, keys ascending: table, id, state, bytes; of verdicts
  * also op, key, target, driver, problem, winner, partial, prior; of programs also failed; of both at_s, the time it was
  * stored or, of programs, last used within a day: s since 1970; of throughput also key, candidate, value; of quarantine
- * also candidate, deaths, and tried, which is true while it is being tried and after a death. Damaged and stale ones have the first four only. */
+ * also candidate, standing ("watched": being tried, or its deaths are made good; "suspect": tried after all others;
+ * "quarantined": not tried), deaths (of processes), unexplained (less those that it has made good by coming back), trying
+ * and died_at (problems; null: none), why (null: nothing is known). Damaged and stale ones have the first four only. */
 QST_API qst_status qst_cache_list(qst_context *context, qst_sink sink, void *user, qst_error *err);
 
 /* [any thread] Writes one record as a JSON object: what the list says; of a verdict also all that qst_describe's
@@ -65,12 +67,14 @@ enum {
 
 /* What to remove; several may be asked for at once. Grows.
  *   op              verdicts of operations whose name matches, `*` for any run of characters; NULL: none
- *   programs_bytes  programs, least recently used first, until no more than these bytes are left; UINT64_MAX: no limit */
+ *   programs_bytes  programs, least recently used first, until no more than these bytes are left; UINT64_MAX: no limit
+ *   quarantine      what is held against candidates whose full name matches: contexts made from now on try them again */
 typedef struct qst_cache_prune_options {
     uint32_t    size;
     uint32_t    flags; /* QST_CACHE_UNUSABLE, QST_CACHE_ALL */
     const char *op;
     uint64_t    programs_bytes;
+    const char *quarantine;
 } qst_cache_prune_options;
 
 static inline void qst_cache_prune_options_init(qst_cache_prune_options *options)
