@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { RIVALS_MAX = 64 }; /* finalists that are compared pair by pair */
+
 /* Is `a` preferred where times cannot tell the two apart? */
 static bool preferred(const qst__finding *a, const qst__finding *b)
 {
@@ -54,18 +56,67 @@ static uint32_t gather_finalists(qst__verdict *verdict)
     return n;
 }
 
-/* The winner among the n finalists in order[]. */
-static uint32_t find_winner(const qst__verdict *verdict, uint32_t n)
+/* Does `a` stand before `b` where neither won? Timed ones by median, then others by estimate. */
+static bool stands_before(const qst__finding *a, const qst__finding *b)
+{
+    bool     a_timed = a->samples.count > 0, b_timed = b->samples.count > 0;
+    uint64_t a_ns, b_ns;
+
+    if (a_timed != b_timed)
+        return a_timed;
+    if (a_timed) {
+        a_ns = qst__samples_median(&a->samples);
+        b_ns = qst__samples_median(&b->samples);
+        return a_ns != b_ns ? a_ns < b_ns : preferred(a, b);
+    }
+    if ((a->estimate_ns > 0) != (b->estimate_ns > 0))
+        return a->estimate_ns > 0;
+    if (a->estimate_ns < b->estimate_ns || a->estimate_ns > b->estimate_ns)
+        return a->estimate_ns < b->estimate_ns;
+    return preferred(a, b);
+}
+
+/* Lets the one at `root` sink to its place in the heap of n whose top stands last. */
+static void sink(const qst__finding *findings, uint32_t *who, uint32_t n, uint32_t root)
+{
+    for (uint32_t child; (child = 2 * root + 1) < n; root = child) {
+        uint32_t moved = who[root];
+        if (child + 1 < n && stands_before(&findings[who[child]], &findings[who[child + 1]]))
+            child++;
+        if (!stands_before(&findings[moved], &findings[who[child]]))
+            return;
+        who[root] = who[child];
+        who[child] = moved;
+    }
+}
+
+/* By stands_before: a sort in place, for a decision has no memory of its own. */
+static void sort(const qst__finding *findings, uint32_t *who, uint32_t n)
+{
+    for (uint32_t root = n / 2; root-- > 0;)
+        sink(findings, who, n, root);
+    for (uint32_t end = n; end-- > 1;) {
+        uint32_t last = who[0];
+        who[0] = who[end];
+        who[end] = last;
+        sink(findings, who, end, 0);
+    }
+}
+
+/* The winner among the n finalists in order[]; sorts them. Only the first by median are compared pair by pair, so that
+ * the work does not grow with the square of the set. */
+static uint32_t find_winner(qst__verdict *verdict, uint32_t n)
 {
     const qst__finding *findings = verdict->findings;
-    const uint32_t     *who = verdict->order;
+    uint32_t           *who = verdict->order, rivals = n < RIVALS_MAX ? n : RIVALS_MAX;
     qst__series         series = {.first = &findings[0].samples, .stride = sizeof *findings};
-    uint32_t            fastest = who[0], winner;
+    uint32_t            fastest, winner;
     double              least = INFINITY;
 
-    for (uint32_t k = 0; n > 1 && k < n; k++) {
-        double score = verdict->flags & QST__VERDICT_MEDIANS ? (double)qst__samples_median(&findings[who[k]].samples)
-                                                             : qst__score(series, who, n, k);
+    sort(findings, who, n);
+    fastest = who[0];
+    for (uint32_t k = 0; rivals > 1 && !(verdict->flags & QST__VERDICT_MEDIANS) && k < rivals; k++) {
+        double score = qst__score(series, who, rivals, k);
         if (score < least || (score <= least && preferred(&findings[who[k]], &findings[fastest]))) {
             least = score;
             fastest = who[k];
@@ -78,40 +129,40 @@ static uint32_t find_winner(const qst__verdict *verdict, uint32_t n)
             winner = who[k];
     return winner;
 }
-/* Does `a` stand before `b` among those that did not win? Timed ones by median, then others by estimate. */
-static bool stands_before(const qst__finding *a, const qst__finding *b)
-{
-    bool a_timed = a->samples.count > 0, b_timed = b->samples.count > 0;
-
-    if (a_timed != b_timed)
-        return a_timed;
-    if (a_timed && qst__samples_median(&a->samples) != qst__samples_median(&b->samples))
-        return qst__samples_median(&a->samples) < qst__samples_median(&b->samples);
-    if (!a_timed && (a->estimate_ns > 0) != (b->estimate_ns > 0))
-        return a->estimate_ns > 0;
-    if (!a_timed && (a->estimate_ns < b->estimate_ns || a->estimate_ns > b->estimate_ns))
-        return a->estimate_ns < b->estimate_ns;
-    return preferred(a, b);
-}
 
 void qst__decide(qst__verdict *verdict)
 {
     uint32_t n = gather_finalists(verdict);
     uint32_t winner = n ? find_winner(verdict, n) : ~0u;
+    uint32_t first = n ? 1 : 0;
 
-    verdict->n_order = 0;
+    verdict->n_order = first;
     if (n)
-        verdict->order[verdict->n_order++] = winner;
-    for (uint32_t i = 0; i < verdict->n; i++) {
-        uint32_t at = verdict->n_order;
-        if (i == winner || !qst__outcome_right(verdict->findings[i].outcome))
-            continue;
-        for (; at > (n ? 1u : 0u); at--) {
-            if (!stands_before(&verdict->findings[i], &verdict->findings[verdict->order[at - 1]]))
-                break;
-            verdict->order[at] = verdict->order[at - 1];
-        }
-        verdict->order[at] = i;
-        verdict->n_order++;
+        verdict->order[0] = winner;
+    for (uint32_t i = 0; i < verdict->n; i++)
+        if (i != winner && qst__outcome_right(verdict->findings[i].outcome))
+            verdict->order[verdict->n_order++] = i;
+    sort(verdict->findings, verdict->order + first, verdict->n_order - first);
+}
+
+void qst__decide_place(qst__verdict *verdict, uint32_t candidate)
+{
+    uint32_t *order = verdict->order, n = 0, low = 0, high;
+
+    for (uint32_t k = 0; k < verdict->n_order; k++)
+        if (order[k] != candidate)
+            order[n++] = order[k];
+    verdict->n_order = n;
+    if (!qst__outcome_right(verdict->findings[candidate].outcome))
+        return;
+    for (high = n; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        if (stands_before(&verdict->findings[candidate], &verdict->findings[order[middle]]))
+            high = middle;
+        else
+            low = middle + 1;
     }
+    memmove(order + low + 1, order + low, (n - low) * sizeof *order);
+    order[low] = candidate;
+    verdict->n_order++;
 }

@@ -42,7 +42,7 @@ void qst__schedule_commit(const qst__schedule *s, uint32_t candidate)
              f->why ? f->why : "");
     if (!s->task->commit)
         return;
-    qst__decide(s->verdict);
+    qst__decide_place(s->verdict, candidate);
     s->task->commit(s->task->user, s->verdict, candidate);
 }
 

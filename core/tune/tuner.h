@@ -42,7 +42,7 @@ typedef struct qst__task {
     const bool          *suspect;  /* per candidate: contacted after all others of its round; NULL: none is */
     uint64_t             limit_ns; /* roof; 0: none */
     /* Called when a candidate's contact has ended, when it drops out later, and once at the end (candidate ~0). The
-     * verdict is decided as far as it goes, and PARTIAL until the end: stored, it survives our death. NULL: no */
+     * verdict is in order by medians, and PARTIAL until the end: stored, it survives our death. NULL: no */
     void (*commit)(void *user, const qst__verdict *verdict, uint32_t candidate);
     /* Held around check and sample, not around prepare: one timing per device. NULL: none needed */
     void (*lease)(void *user, bool take);
@@ -63,8 +63,11 @@ qst_status qst__tune_recheck(const qst__task *task, qst__verdict *verdict, qst_e
 /* decide.c: fills verdict->order: the best first. Winner: least median of pair ratios against each other timed one;
  * within the noise (compare.h) it is a tie, settled by fewer launches, less workspace, name. Where the roof ended the
  * tuning, only those with most samples under it may win. Then the other right ones by median time, then VERIFIED ones by
- * estimate. Deterministic in the findings; used by --replay too. */
+ * estimate. Deterministic in the findings; used by --replay too. Of more finalists than 64 the fastest by median are
+ * compared. n log n for n findings. */
 void qst__decide(qst__verdict *verdict);
+/* While a tuning goes on: brings one candidate, whose finding has changed, to its place by median, estimate and name. */
+void qst__decide_place(qst__verdict *verdict, uint32_t candidate);
 
 /* roof.c: ns under which a time is good enough (behaviour 6.1); 0: no limit. Peaks ≤ 0 or not finite are not used. */
 uint64_t qst__roof(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, uint32_t level);
