@@ -4,6 +4,7 @@
  */
 #include "run/stored.h"
 
+#include "cache/envelope.h"
 #include "conf/json.h"
 
 #include <string.h>
@@ -48,14 +49,12 @@ static qst_status look_at_program(qst__stored *s, const qst__alloc *alloc, const
 
 static qst_status look_at_peak(qst__stored *s, const qst__alloc *alloc, const void *value)
 {
-    const char *text;
-    size_t      length;
-    qst_status  status = qst__peak_decode(&s->peak, NULL, value, (size_t)s->value_bytes);
+    qst__envelope e;
+    qst_status    status = qst__peak_decode(&s->peak, NULL, value, (size_t)s->value_bytes);
 
-    if (status != QST_OK)
-        return status;
-    text = qst__record_key(value, (size_t)s->value_bytes, &length);
-    return text ? keep_text(s, alloc, text, length) : QST_E_CORRUPT;
+    if (status == QST_OK)
+        status = qst__envelope_open(&e, value, (size_t)s->value_bytes);
+    return status == QST_OK ? keep_text(s, alloc, e.key, e.key_length) : status;
 }
 
 static qst_status look_at_journal(qst__stored *s, const qst__alloc *alloc, const void *value)
