@@ -44,6 +44,7 @@ typedef struct qst__settings {
     int64_t build_budget_ms; /* 0: none */
     int32_t min_samples, max_samples;
     double  speed_factor; /* out when over this times the best minimum */
+    double  prune_factor; /* not built when estimated over this times the best measured time; 0: all are built */
     bool    short_circuit;
     int32_t short_circuit_samples;
     bool    verify;

@@ -110,6 +110,8 @@ const qst__key_row qst__schema[] = {
      "samples of a candidate at most"},
     {"tune.speed_factor", QST__TYPE_REAL, EVERYBODY, AT(speed_factor), "1.5", 1, 100, NULL, NULL,
      "a candidate is dropped when its best time is over this times the best of all"},
+    {"tune.prune_factor", QST__TYPE_REAL, EVERYBODY, AT(prune_factor), "5", 0, 1e6, NULL, NULL,
+     "a candidate is not built when its estimate is over this times the best measured time; 0: each is"},
     {"tune.short_circuit", QST__TYPE_BOOL, EVERYBODY, AT(short_circuit), "true", 0, 0, NULL, NULL,
      "stop as soon as a candidate is so near the roof that a search gains nothing"},
     {"tune.short_circuit_samples", QST__TYPE_INT, EVERYBODY, AT(short_circuit_samples), "2", 1, 1000, NULL, NULL,

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define SECOND_LOOK_NS 100000000u /* a first run longer than this was no disturbance */
+#define LATE_KERNEL_NS 500000000u /* that its second kernel, and each further one, may have taken to compile */
 #define LATE_BUILD_NS  200000u    /* a first launch this much over its second one has compiled */
 
 static qst_status make_queue(qst__bench *r, qst_error *err)
@@ -195,11 +196,12 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
 /* Is one run not enough to tell how fast it is? The device's own times leave out a late compile of the first kernel,
  * but not of a second one, say nothing where they are hidden, and one of them may have been disturbed: nobody is dropped
  * for a single short run. */
-static bool doubtful(uint64_t host, uint64_t device, uint64_t best_ns, double slow_factor)
+static bool doubtful(uint64_t host, uint64_t device, uint32_t launches, uint64_t best_ns, double slow_factor)
 {
     if (!device)
         return host > LATE_BUILD_NS;
-    return best_ns && device < SECOND_LOOK_NS && (double)device > slow_factor * (double)best_ns;
+    return best_ns && device < SECOND_LOOK_NS + (uint64_t)(launches - 1) * LATE_KERNEL_NS &&
+           (double)device > slow_factor * (double)best_ns;
 }
 
 /* First contact: a run, clocked, and a second one where the first may have compiled something. */
@@ -214,7 +216,7 @@ static qst_status contact(qst__bench *r, qst__tried *t, uint64_t best_ns, double
     if (status != QST_OK)
         return status;
     out->first_ns = device ? device : host;
-    if (doubtful(host, device, best_ns, slow_factor)) {
+    if (doubtful(host, device, qst__way_launches(t->main), best_ns, slow_factor)) {
         status = qst__trial_reset(&r->main, err);
         if (status == QST_OK)
             status = qst__trial_run(&r->main, t->main, &again, &device, err);

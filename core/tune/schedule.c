@@ -202,17 +202,18 @@ uint32_t qst__schedule_open(qst__schedule *s, uint32_t round)
     return count;
 }
 
-/* Is the estimate so bad against what was measured that building it is not worth it? */
+/* Is the estimate so bad against what was measured that building it is not worth it? The ungrouped ones, the baseline,
+ * are asked too: their programs are the largest of all. */
 static bool prune(qst__schedule *s, uint32_t candidate, uint64_t best)
 {
     double estimate = qst__schedule_finding(s, candidate)->estimate_ns;
+    double factor = s->task->settings->prune_factor;
     char   why[120];
 
-    if (!best || candidate == s->task->set->fallback || !s->task->set->candidates[candidate].desc.n_memberships ||
-        !(estimate > QST__PRUNE_FACTOR * (double)best))
-        return false; /* ungrouped ones are the baseline: they race for every key */
-    snprintf(why, sizeof why, "estimate %.0f ns is over %g times the best measured time, %llu ns", estimate,
-             QST__PRUNE_FACTOR, (unsigned long long)best);
+    if (!best || candidate == s->task->set->fallback || !(factor > 0) || !(estimate > factor * (double)best))
+        return false;
+    snprintf(why, sizeof why, "not built: estimated %.4g ms is over %g times the best measured time, %.4g ms",
+             estimate * 1e-6, factor, (double)best * 1e-6);
     drop(s, candidate, QST__OUTCOME_PRUNED, why);
     return true;
 }

@@ -24,7 +24,6 @@
 
 /* Numbers that decide and are not configuration. */
 #define QST__SLOW_FACTOR   5.0  /* first contact over this times the best: dropped before it is verified */
-#define QST__PRUNE_FACTOR  8.0  /* an estimate over this times the best measured time: never built, unless ungrouped */
 #define QST__FINAL_SAMPLES 21u  /* the last two survivors may take so many */
 #define QST__TIE_FLOOR     0.01 /* pair ratios nearer to 1 than this are always ties */
 

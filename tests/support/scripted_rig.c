@@ -171,6 +171,7 @@ qst__settings scripted_settings(void)
         .min_samples = 3,
         .max_samples = 10,
         .speed_factor = 1.5,
+        .prune_factor = 8,
         .short_circuit = true,
         .short_circuit_samples = 2,
         .verify = true,

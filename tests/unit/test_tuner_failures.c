@@ -86,15 +86,25 @@ static void open_fails(void **state)
 
 /* ---- Samples ---------------------------------------------------------------------------------------------------- */
 
-/* The baseline races whatever its estimate says: a vendor's candidate is in no group. */
-static void baseline_is_not_pruned(void **state)
+/* A vendor's candidate is in no group. Its programs may cost more than all others': one without a chance is not built,
+ * and the verdict says why. tune.prune_factor 0 has each one race. */
+static void hopeless_baseline(void **state)
 {
-    toy_spec   specs[] = {{.variant = "a", .group = "high"}, {.variant = "v", .estimate = 1e9}};
+    toy_spec   specs[] = {{.variant = "a", .group = "high"}, {.variant = "v", .estimate = 801}};
     rig_script scripts[] = {{.samples = {100}}, {.samples = {120}}};
     bench      b;
     (void)state;
 
     start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(outcome(&b, 1), "PRUNED");
+    assert_string_equal(why(&b, 1),
+                        "not built: estimated 0.000801 ms is over 8 times the best measured time, 0.0001 ms");
+    assert_int_equal(b.verdict.findings[1].round, 1);
+    finish(&b);
+
+    start(&b, specs, scripts, 2);
+    b.task.settings.prune_factor = 0;
     assert_int_equal(tune(&b), QST_OK);
     assert_memory_equal(b.rig.log, "open p:a c:a a p:v c:v v ", 25);
     assert_string_equal(outcome(&b, 1), "TIMED");
@@ -204,11 +214,9 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saboteur),           cmocka_unit_test(nobody_is_right),
-        cmocka_unit_test(no_clock),           cmocka_unit_test(open_fails),
-        cmocka_unit_test(wrong_later),        cmocka_unit_test(baseline_is_not_pruned),
-        cmocka_unit_test(launch_fails_later), cmocka_unit_test(timeouts_between),
-        cmocka_unit_test(memory_fails),
+        cmocka_unit_test(saboteur),           cmocka_unit_test(nobody_is_right),  cmocka_unit_test(no_clock),
+        cmocka_unit_test(open_fails),         cmocka_unit_test(wrong_later),      cmocka_unit_test(hopeless_baseline),
+        cmocka_unit_test(launch_fails_later), cmocka_unit_test(timeouts_between), cmocka_unit_test(memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
