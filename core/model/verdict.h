@@ -18,7 +18,7 @@
     X(ELIMINATED, "eliminated")          /* right, dropped for being slow */                                           \
     X(VERIFIED, "verified")              /* right, not timed: sole candidate, or safe one */                           \
     X(SLOW, "too slow at first contact") /* dropped before it was verified */                                          \
-    X(PRUNED, "pruned by estimate")      /* not built */                                                             \
+    X(PRUNED, "pruned by estimate")      /* not built */                                                               \
     X(WRONG, "wrong result")             /* quarantined */                                                             \
     X(BUILD, "does not build")                                                                                         \
     X(LAUNCH, "does not launch")                                                                                       \
