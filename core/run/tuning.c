@@ -47,11 +47,11 @@ static void commit(void *user, const qst__verdict *verdict, uint32_t candidate)
     for (i = 0; i < verdict->n; i++)
         if (qst__outcome_right(verdict->findings[i].outcome))
             atomic_store(&entry->shelf->verified[i], 1);
-    if (candidate < verdict->n)
-        tell(entry, verdict, verdict->findings[candidate].name);
     /* What the rig refuses because the site is given up is not known of the candidates: the partial answer stays. */
     if (!atomic_load(&entry->shelf->site->closing))
         qst__remember(entry, verdict);
+    if (candidate < verdict->n) /* what is told is kept */
+        tell(entry, verdict, verdict->findings[candidate].name);
 }
 
 /* One timing at a time on a device, in this process and on this machine. Who holds the machine's part may be stopped for

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * field_cl.h: the OpenCL calls of field_case.h's candidates, counted and scripted. __wrap_x stands in the place of x. */
+#ifndef QST_TESTS_FIELD_CL_H
+#define QST_TESTS_FIELD_CL_H
+
+#include "support/field_case.h"
+
+/* From now on calls are as the job says and counted into the report. Both must live on. */
+void field_cl_script(const field_job *job, field_report *report);
+/* Executions are counted here, by letter. */
+void field_cl_begin(uint32_t ran[FIELD_LETTERS]);
+/* Letter and revision of the execution that was last; 0: none since the beginning. */
+char field_cl_last(uint32_t *revision);
+
+const char *field_store_name(const qst_context *ctx);
+
+#endif
