@@ -6,7 +6,7 @@
  * A set is written as letters, in the order of registration: "abcd" are the candidates blend.app.a/1, … of the operation
  * of blend.h; "b2" is blend.app.b/2. They really run, but how long is scripted, on the device's clock and the host's:
  *     a   the fallback, 4 ms             d   1 ms: the winner where it takes part
- *     x   does not build                 v   a vendor's library, 5 ms: it opens only where `vendor` is true
+ *     x   does not build                 v   a vendor's library: it opens only where `vendor` is true
  *     others: 3 ms, so that they are dropped after the least number of samples
  *
  * Key i of FIELD_KEYS is n = 2^(i / 3) with b = i mod 3. No roof ends a tuning and no budget does, so that the numbers of
@@ -27,12 +27,13 @@ enum { FIELD_KEYS = 54, FIELD_LETTERS = 26 };
 typedef struct field_job {
     const char *folder; /* of environments; NULL: no store */
     const char *set;    /* letters */
-    const char *config; /* members of the JSON object, to be merged: "\"tune\": {\"wait\": true}" */
+    const char *config; /* members of the JSON object, to be merged: "\"tune.wait\": true" */
     const char *driver; /* what CL_DRIVER_VERSION says */
     const char *name;   /* what CL_DEVICE_NAME says */
     uint32_t    bits;   /* what CL_DEVICE_ADDRESS_BITS says; 0: the truth */
     uint32_t    first;  /* key */
     uint32_t    keys;   /* how many from it on */
+    bool        twice;  /* each is called again, after all */
     bool        vendor; /* the library of candidate v is there */
     bool        settle; /* at the end: binaries into the store */
     long        die_at; /* the execution that is the process's last; 0: none */
@@ -52,6 +53,7 @@ typedef struct field_report {
     uint32_t     builds[FIELD_LETTERS];          /* clBuildProgram, of a source */
     uint32_t     binaries;                       /* clCreateProgramWithBinary */
     uint32_t     pauses;                         /* waits for another process's answer */
+    uint32_t     again;                          /* executions of the second calls */
     qst_counters counters;
     uint32_t     warnings;
     char         warning[200]; /* the first */
