@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_NAME, TEXT_VENDOR, TEXT_PLATFORM, TEXT_DRIVER, TEXT_EXTENSIONS, TEXT_TARGET };
+enum { TEXT_NAME, TEXT_VENDOR, TEXT_PLATFORM, TEXT_DRIVER, TEXT_EXTENSIONS, TEXT_TARGET, TEXT_STACK };
 
 /* ---- Single facts --------------------------------------------------------------------------------------------- */
 
@@ -148,16 +148,36 @@ static cl_int read_texts(qst__facts *facts, const qst__alloc *alloc, cl_device_i
     return CL_SUCCESS;
 }
 
-static cl_int read_version(qst_device *d, const qst__alloc *alloc, cl_device_id device, cl_platform_id platform)
+/* A driver's version need not change where what it is made of does: PoCL's stays with another LLVM. */
+static char *make_stack(const qst__alloc *alloc, const char *driver, const char *of_platform, const char *of_device)
+{
+    qst__str text;
+    uint32_t digest = of_platform ? qst__crc32(0, of_platform, strlen(of_platform) + 1) : 0;
+
+    digest = of_device ? qst__crc32(digest, of_device, strlen(of_device) + 1) : digest;
+    qst__str_init(&text, alloc);
+    for (const char *c = driver; *c; c++)
+        qst__str_append_n(&text, *c == ';' || *c == '#' ? "," : c, 1);
+    if (*driver)
+        qst__str_printf(&text, "#%08x", (unsigned)digest);
+    else
+        qst__str_append(&text, "");
+    return qst__str_take(&text);
+}
+
+static cl_int read_version(qst__facts *facts, const qst__alloc *alloc, cl_device_id device, cl_platform_id platform)
 {
     cl_int   codes[2];
     char    *of_device = read_text(alloc, NULL, device, CL_DEVICE_VERSION, &codes[0]);
     char    *of_platform = read_text(alloc, platform, NULL, CL_PLATFORM_VERSION, &codes[1]);
     uint32_t a = qst__cl_version(of_device), b = qst__cl_version(of_platform);
+    facts->texts[TEXT_STACK] = make_stack(alloc, facts->texts[TEXT_DRIVER], of_platform, of_device);
     qst__free(alloc, of_device);
     qst__free(alloc, of_platform);
-    d->cl_version = a < b ? a : b;
-    return qst__cl_passing(codes[0]) ? codes[0] : qst__cl_passing(codes[1]) ? codes[1] : CL_SUCCESS;
+    facts->device.cl_version = a < b ? a : b;
+    if (qst__cl_passing(codes[0]) || qst__cl_passing(codes[1]))
+        return qst__cl_passing(codes[0]) ? codes[0] : codes[1];
+    return facts->texts[TEXT_STACK] ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 static uint32_t read_type(source *device)
@@ -279,6 +299,7 @@ static void point_at_texts(qst__facts *facts)
     facts->device.driver = facts->texts[TEXT_DRIVER];
     facts->device.extensions = facts->texts[TEXT_EXTENSIONS];
     facts->device.target = facts->texts[TEXT_TARGET];
+    facts->stack = facts->texts[TEXT_STACK];
 }
 
 qst_status qst__facts_init(qst__facts *facts, const qst__alloc *alloc, cl_context context, cl_device_id device,
@@ -299,7 +320,7 @@ qst_status qst__facts_init(qst__facts *facts, const qst__alloc *alloc, cl_contex
     read_numbers(d, &from);
     code = read_texts(facts, alloc, device, platform);
     if (code == CL_SUCCESS)
-        code = read_version(d, alloc, device, platform);
+        code = read_version(facts, alloc, device, platform);
     if (code != CL_SUCCESS)
         goto failed;
     if (!read_groups(d, &from) && from.passing == CL_SUCCESS) {
@@ -328,7 +349,7 @@ out:
 
 void qst__facts_finish(qst__facts *facts, const qst__alloc *alloc)
 {
-    for (int i = TEXT_NAME; i <= TEXT_TARGET; i++)
+    for (int i = TEXT_NAME; i <= TEXT_STACK; i++)
         qst__free(alloc, facts->texts[i]);
     memset(facts, 0, sizeof *facts);
 }

@@ -10,9 +10,11 @@
 #include <quernstone/plugin.h>
 
 typedef struct qst__facts {
-    qst_device device; /* strings point at the owned texts below */
-    char      *texts[6];
-    bool       queue_out_of_order; /* device offers out-of-order queues */
+    qst_device  device; /* strings point at the owned texts below */
+    char       *texts[7];
+    const char *stack; /* what compiles and runs: the driver's version, '#', a digest of the platform's and the device's
+                        * versions; "" where the driver does not tell its own */
+    bool        queue_out_of_order; /* device offers out-of-order queues */
 } qst__facts;
 
 /* target = "platform|vendor|name|units|memory class" where the memory class is the global memory rounded to a power of

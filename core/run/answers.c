@@ -5,6 +5,7 @@
  * Stored under SHA-256(target, operation, key text), each preceded by its length; the value repeats the key text, so
  * that a collision is a miss. Only the verdict of a set with the same checksum is taken as it is.
  */
+#include "model/drivers.h"
 #include "run/quarantine.h"
 #include "run/run.h"
 #include "tune/tuner.h"
@@ -65,7 +66,8 @@ void qst__remember(qst__entry *entry, const qst__verdict *verdict)
     /* What is stored was measured here and now, also where an answer from elsewhere has just been found to hold. */
     stored.op = (char *)entry->shelf->set->model.op.name;
     stored.target = (char *)entry->shelf->site->facts.device.target;
-    stored.driver = (char *)entry->shelf->site->facts.device.driver;
+    if (!qst__drivers_have(verdict->driver, entry->shelf->site->facts.stack))
+        stored.driver = (char *)entry->shelf->site->facts.stack;
     stored.ruler_revision = QST__RULER_RULES;
     stored.at_s = (uint64_t)time(NULL);
     status = qst__verdict_encode(&stored, entry->text, &ctx->alloc, &bytes, &length);
@@ -124,21 +126,53 @@ static void weigh_refusals(const qst__entry *entry, qst__verdict *v)
     }
 }
 
+/* Why the answer is to be checked before it is used; NULL: it is not. */
+static const char *doubt(const qst__entry *entry, const qst__verdict *v)
+{
+    const qst_judge *judge = entry->shelf->set->model.op.judge;
+    int32_t          recheck = entry->shelf->site->ctx->settings->recheck;
+
+    if (v->judge_revision != (judge ? judge->revision : 0))
+        return "it was judged by another revision of the judge";
+    if (v->ruler_revision != QST__RULER_RULES)
+        return "it was measured by other rules";
+    if (recheck == QST__RECHECK_ALWAYS)
+        return "tune.recheck is always";
+    if (recheck == QST__RECHECK_DRIVER && !qst__drivers_have(v->driver, entry->shelf->site->facts.stack))
+        return *entry->shelf->site->facts.stack ? "the driver is another" : "the driver does not tell its version";
+    return v->flags & QST__VERDICT_PRIOR ? "it was imported" : NULL;
+}
+
+/* What did not build under one driver may build under another: it is tried once more. */
+static void weigh_builds(const qst__entry *entry, qst__verdict *v)
+{
+    uint32_t i;
+
+    if (!v->driver || !*v->driver || qst__drivers_have(v->driver, entry->shelf->site->facts.stack))
+        return;
+    for (i = 0; i < v->n; i++)
+        if (v->findings[i].outcome == QST__OUTCOME_BUILD) {
+            v->findings[i].outcome = QST__OUTCOME_UNTRIED;
+            v->flags |= QST__VERDICT_PARTIAL;
+        }
+}
+
 /* Does what was stored hold as it is, or is it a prior? A library that was not there and is now makes its candidate
  * one to try. */
 static void weigh(qst__entry *entry, qst__verdict *v)
 {
     const qst__shelf *shelf = entry->shelf;
-    const qst__set   *set = &shelf->set->model;
-    const char       *driver = shelf->site->facts.device.driver;
-    int32_t           recheck = shelf->site->ctx->settings->recheck;
+    const char       *why = doubt(entry, v);
     uint32_t          i;
 
-    /* An unknown driver is never the same one. */
-    if (v->judge_revision != (set->op.judge ? set->op.judge->revision : 0) || v->ruler_revision != QST__RULER_RULES ||
-        recheck == QST__RECHECK_ALWAYS ||
-        (recheck == QST__RECHECK_DRIVER && (!v->driver || !*v->driver || strcmp(v->driver, driver))))
+    if (why) {
         v->flags |= QST__VERDICT_PRIOR;
+        QST__LOG(&shelf->site->ctx->log, STORE, INFO,
+                 "%s %s: the stored answer is checked before it is used: %s (%s, %s)", shelf->set->model.op.name,
+                 entry->text, why, v->driver && *v->driver ? v->driver : "no driver stated",
+                 *shelf->site->facts.stack ? shelf->site->facts.stack : "no driver told");
+    }
+    weigh_builds(entry, v);
     weigh_refusals(entry, v);
     for (i = 0; i < v->n; i++) {
         if (v->findings[i].outcome == QST__OUTCOME_LIBRARY && qst__vendor_opens(entry->shelf, i))

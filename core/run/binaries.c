@@ -37,12 +37,13 @@ static uint32_t get(const uint8_t *bytes, uint32_t word)
 static void key_of(const qst__site *site, const uint8_t digest[32], uint8_t key[KEY])
 {
     const qst_device *d = &site->facts.device;
+    const char       *stack = site->facts.stack;
     qst__sha256       sha;
 
     qst__sha256_init(&sha);
     qst__sha256_update(&sha, digest, 32);
     qst__sha256_update(&sha, d->target, strlen(d->target) + 1);
-    qst__sha256_update(&sha, d->driver, strlen(d->driver) + 1);
+    qst__sha256_update(&sha, stack, strlen(stack) + 1);
     qst__sha256_update(&sha, &d->pointer_bits, sizeof d->pointer_bits);
     qst__sha256_finish(&sha, key);
 }
@@ -135,6 +136,8 @@ static qst_status load(void *user, const uint8_t digest[32], uint8_t **bytes, si
     uint32_t         now = now_s();
     int32_t          got;
 
+    if (!*site->facts.stack)
+        return QST_E_NOTFOUND; /* nobody knows which driver it would be from */
     key_of(site, digest, key);
     got = ctx->store.get(ctx->store.self, QST_DB_PROGRAMS, key, sizeof key, take, &l);
     if (got < 0 || l.status != QST_OK) {
@@ -154,6 +157,8 @@ static void save(void *user, const uint8_t digest[32], bool failed, const void *
     const qst__site *site = user;
     uint8_t          key[KEY];
 
+    if (!*site->facts.stack)
+        return;
     key_of(site, digest, key);
     keep(site, key, failed, bytes, length);
 }

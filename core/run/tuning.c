@@ -3,6 +3,7 @@
  * tuning.c: tunes the key of a route: takes its claim in the process and on the machine, looks whether another process
  * was quicker, measures with the rig, and keeps every finding as it is known.
  */
+#include "model/drivers.h"
 #include "run/background.h"
 #include "run/binaries.h"
 #include "run/decisions.h"
@@ -94,13 +95,21 @@ static qst_status note_problem(qst__verdict *verdict, const qst__route *route)
     qst__str_init(&text, &ctx->alloc);
     qst__problem_print(&route->shelf->set->model.op, route->given, &text);
     qst__free(&ctx->alloc, verdict->problem);
-    qst__free(&ctx->alloc, verdict->driver);
     verdict->problem = qst__str_take(&text);
-    verdict->driver = qst__strdup(&ctx->alloc, route->shelf->site->facts.device.driver);
     qst__str_finish(&text);
     verdict->ruler_revision = QST__RULER_RULES;
     verdict->level = (uint32_t)ctx->settings->level;
-    return verdict->problem && verdict->driver ? QST_OK : QST_E_NOMEM;
+    return verdict->problem ? QST_OK : QST_E_NOMEM;
+}
+
+/* This driver is the one of the verdict; others: those that it held under before stay behind it. */
+static qst_status note_driver(qst__verdict *verdict, const qst__site *site, bool others)
+{
+    char *drivers = qst__drivers_with(&site->ctx->alloc, others ? verdict->driver : NULL, site->facts.stack);
+
+    qst__free(&site->ctx->alloc, verdict->driver);
+    verdict->driver = drivers;
+    return drivers ? QST_OK : QST_E_NOMEM;
 }
 
 static void fill_task(qst__task *task, const qst__route *route, const qst__rig *rig)
@@ -138,11 +147,17 @@ static qst_status begin(qst__route *route, qst__verdict *verdict, qst_error *err
 static qst_status tune_or_recheck(const qst__task *task, const qst__route *route, qst__verdict *verdict, qst_error *err)
 {
     const qst__alloc *alloc = task->alloc;
+    const qst__site  *site = route->shelf->site;
+    const qst_judge  *judge = task->set->op.judge;
     qst_error         why;
     qst_status        status;
 
     memset(&why, 0, sizeof why);
     if (verdict->flags & QST__VERDICT_PRIOR) {
+        bool same_rules =
+            verdict->ruler_revision == QST__RULER_RULES && verdict->judge_revision == (judge ? judge->revision : 0);
+        if (note_driver(verdict, site, same_rules) != QST_OK)
+            return qst__fail(err, QST_E_NOMEM, "tune", "no memory for a verdict");
         status = qst__tune_recheck(task, verdict, &why);
         if (status == QST_OK && !(verdict->flags & QST__VERDICT_PARTIAL))
             return note_problem(verdict, route);
@@ -157,6 +172,8 @@ static qst_status tune_or_recheck(const qst__task *task, const qst__route *route
         }
     }
     status = note_problem(verdict, route);
+    if (status == QST_OK)
+        status = note_driver(verdict, site, false);
     return status == QST_OK ? qst__peaks_tune(task, route, verdict, err)
                             : qst__fail(err, status, "tune", "no memory for a verdict");
 }

@@ -185,7 +185,7 @@ static void line_says_all(void **state)
     for (i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_true(strlen(json_text_at(line, texts[i])) > 0);
     assert_string_equal(json_text_at(line, "op"), "blend");
-    assert_string_equal(json_text_at(line, "driver"), cl->facts.device.driver);
+    assert_string_equal(json_text_at(line, "driver"), cl->facts.stack);
     assert_string_equal(json_text_at(line, "target"), cl->facts.device.target);
     assert_int_equal(strlen(json_text_at(line, "checksum")), 64);
     assert_string_equal(json_text_at(line, "level"), "balanced");

@@ -292,7 +292,7 @@ int field_start(const field_job *job, int *from)
                    job->twice, job->vendor, job->settle, job->die_at, job->tell, job->fails, job->no_binary,
                    job->bad_binary);
     return program_start(from, or_dash(job->folder), job->set, or_dash(job->config), or_dash(job->driver),
-                         or_dash(job->name), numbers, NULL);
+                         or_dash(job->version), or_dash(job->name), numbers, NULL);
 }
 
 int field_child(int argc, char **argv)
@@ -301,15 +301,16 @@ int field_child(int argc, char **argv)
     field_job           job;
     int                 n[7];
 
-    if (argc != 7)
+    if (argc != 8)
         return 2;
     memset(&job, 0, sizeof job);
     job.folder = or_null(argv[1]);
     job.set = argv[2];
     job.config = or_null(argv[3]);
     job.driver = or_null(argv[4]);
-    job.name = or_null(argv[5]);
-    if (sscanf(argv[6], "%u %u %u %d %d %d %ld %d %d %d %d", &job.bits, &job.first, &job.keys, &n[6], &n[0], &n[1],
+    job.version = or_null(argv[5]);
+    job.name = or_null(argv[6]);
+    if (sscanf(argv[7], "%u %u %u %d %d %d %ld %d %d %d %d", &job.bits, &job.first, &job.keys, &n[6], &n[0], &n[1],
                &job.die_at, &n[2], &n[3], &n[4], &n[5]) != 11)
         return 2;
     job.twice = n[6];

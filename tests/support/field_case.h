@@ -25,20 +25,21 @@ enum { FIELD_KEYS = 54, FIELD_LETTERS = 26 };
 
 /* What is to be done. Texts may be NULL. */
 typedef struct field_job {
-    const char *folder; /* of environments; NULL: no store */
-    const char *set;    /* letters */
-    const char *config; /* members of the JSON object, to be merged: "\"tune.wait\": true" */
-    const char *driver; /* what CL_DRIVER_VERSION says */
-    const char *name;   /* what CL_DEVICE_NAME says */
-    uint32_t    bits;   /* what CL_DEVICE_ADDRESS_BITS says; 0: the truth */
-    uint32_t    first;  /* key */
-    uint32_t    keys;   /* how many from it on */
-    bool        twice;  /* each is called again, after all */
-    bool        vendor; /* the library of candidate v is there */
-    bool        settle; /* at the end: binaries into the store */
-    long        die_at; /* the execution that is the process's last; 0: none */
-    bool        tell;   /* standard output gets two bytes a finding, key and letter, once it is kept; then no report */
-    char        fails;  /* programs of this letter do not build; 0: none */
+    const char *folder;  /* of environments; NULL: no store */
+    const char *set;     /* letters */
+    const char *config;  /* members of the JSON object, to be merged: "\"tune.wait\": true" */
+    const char *driver;  /* what CL_DRIVER_VERSION says */
+    const char *version; /* what CL_DEVICE_VERSION says */
+    const char *name;    /* what CL_DEVICE_NAME says */
+    uint32_t    bits;    /* what CL_DEVICE_ADDRESS_BITS says; 0: the truth */
+    uint32_t    first;   /* key */
+    uint32_t    keys;    /* how many from it on */
+    bool        twice;   /* each is called again, after all */
+    bool        vendor;  /* the library of candidate v is there */
+    bool        settle;  /* at the end: binaries into the store */
+    long        die_at;  /* the execution that is the process's last; 0: none */
+    bool        tell;    /* standard output gets two bytes a finding, key and letter, once it is kept; then no report */
+    char        fails;   /* programs of this letter do not build; 0: none */
     bool        no_binary;  /* clCreateProgramWithBinary fails */
     bool        bad_binary; /* what it made does not build */
 } field_job;

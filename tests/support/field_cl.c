@@ -133,6 +133,8 @@ cl_int __wrap_clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t size, 
 
     if (job && job->driver && what == CL_DRIVER_VERSION)
         return say(job->driver, strlen(job->driver) + 1, size, value, needed);
+    if (job && job->version && what == CL_DEVICE_VERSION)
+        return say(job->version, strlen(job->version) + 1, size, value, needed);
     if (job && job->name && what == CL_DEVICE_NAME)
         return say(job->name, strlen(job->name) + 1, size, value, needed);
     if (job && job->bits && what == CL_DEVICE_ADDRESS_BITS)
