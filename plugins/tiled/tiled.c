@@ -3,23 +3,17 @@
  * tiled.c: the plugin: the table of its candidates and the functions that all rows share. A variant is a line here.
  */
 #include "tiled.h"
+#include "splitk.cl.h"
+
+#include "plugins/common/split_k.h"
 
 static const struct tiled_row rows[] = {
-    /* variant, form, bm, bn, bk, tm, tn, pack, slices */
-    {"32x32x16_4x4", TILED_BARRIER, 32, 32, 16, 4, 4, 0, 1},
-    {"64x32x16_4x4", TILED_BARRIER, 64, 32, 16, 4, 4, 0, 1},
-    {"16x128x16_4x4", TILED_BARRIER, 16, 128, 16, 4, 4, 0, 1},
-    {"128x16x16_4x4", TILED_BARRIER, 128, 16, 16, 4, 4, 0, 1},
-    {"64x64x16_4x4", TILED_BARRIER, 64, 64, 16, 4, 4, 0, 1},
-    {"64x64x16_8x8", TILED_BARRIER, 64, 64, 16, 8, 8, 0, 1},
-    {"128x64x16_8x8", TILED_BARRIER, 128, 64, 16, 8, 8, 0, 1},
-    {"128x128x16_8x8", TILED_BARRIER, 128, 128, 16, 8, 8, 0, 1},
-    {"splitk4_64x64x16_4x4", TILED_BARRIER, 64, 64, 16, 4, 4, 0, 4},
-    {"cpu_6x64_k256", TILED_THREAD, 6, 64, 256, 0, 0, 0, 1},
-    {"cpu_6x64_k384", TILED_THREAD, 6, 64, 384, 0, 0, 0, 1},
-    {"cpu_8x48_k384", TILED_THREAD, 8, 48, 384, 0, 0, 0, 1},
-    {"cpu_6x64_k384_packed", TILED_THREAD, 6, 64, 384, 0, 0, 1, 1},
-    {"splitk8_cpu_6x64_k384", TILED_THREAD, 6, 64, 384, 0, 0, 0, 8},
+    /* variant, bm, bn, bk, tm, tn, slices */
+    {"32x32x16_4x4", 32, 32, 16, 4, 4, 1},         {"64x32x16_4x4", 64, 32, 16, 4, 4, 1},
+    {"16x128x16_4x4", 16, 128, 16, 4, 4, 1},       {"128x16x16_4x4", 128, 16, 16, 4, 4, 1},
+    {"64x64x16_4x4", 64, 64, 16, 4, 4, 1},         {"64x64x16_8x8", 64, 64, 16, 8, 8, 1},
+    {"128x64x16_8x8", 128, 64, 16, 8, 8, 1},       {"128x128x16_8x8", 128, 128, 16, 8, 8, 1},
+    {"splitk4_64x64x16_4x4", 64, 64, 16, 4, 4, 4},
 };
 
 struct instance {
@@ -32,42 +26,39 @@ static const qst_membership memberships[] = {{"unit", NULL, 3, 0}};
 
 static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
 {
-    const struct tiled_row *row = ((const struct tiled_candidate *)user)->row;
     (void)key;
-    return row->form == TILED_BARRIER ? tiled_barrier_supports(row, device, why)
-                                      : tiled_thread_supports(row, device, why);
+    return tiled_supports(((const struct tiled_candidate *)user)->row, device, why);
 }
 
 /* The view that the row computes first, split where the row splits. */
-static int32_t look(const struct tiled_row *row, const qst_device *device, const void *problem, struct tiled_view *view,
-                    const char **why)
+static int32_t look(const struct tiled_row *row, const qst_device *device, const void *problem,
+                    struct matmul_view *view, const char **why)
 {
-    int32_t status = tiled_look(view, (const qst_matmul *)problem, why);
-    if (status == QST_OK && row->form == TILED_THREAD && row->slices == 1)
-        status = tiled_thread_fits(row, view, why);
+    const qst_matmul *p = (const qst_matmul *)problem;
+    int32_t           status;
+    if (p->a.type != QST_F32 || p->b.type != QST_F32 || p->c.type != QST_F32)
+        return qstk_no(why, "f32 only");
+    status = matmul_look(view, p, why);
     if (status == QST_OK && row->slices > 1)
-        status = tiled_split(row, device, view, why);
-    if (status == QST_OK && row->form == TILED_BARRIER)
-        status = tiled_barrier_fits(row, view, why);
-    return status;
+        status = split_k(row->slices, device, view, why);
+    return status == QST_OK ? tiled_fits(row, view, why) : status;
 }
 
 static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
 {
-    struct tiled_view view;
+    struct matmul_view view;
     return look(((const struct tiled_candidate *)user)->row, device, problem, &view, why);
 }
 
 static double estimate(void *user, const qst_device *device, const void *problem)
 {
     const struct tiled_row *row = ((const struct tiled_candidate *)user)->row;
-    struct tiled_view       view;
+    struct matmul_view      view;
     double                  ns;
     if (look(row, device, problem, &view, NULL) != QST_OK)
         return 0.0;
-    ns = row->form == TILED_BARRIER ? tiled_barrier_estimate(row, device, &view)
-                                    : tiled_thread_estimate(row, device, &view);
-    return ns > 0.0 && row->slices > 1 ? ns + tiled_split_estimate(device, &view) : ns;
+    ns = tiled_estimate(row, device, &view);
+    return ns > 0.0 && row->slices > 1 ? ns + split_k_estimate(device, &view) : ns;
 }
 
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
@@ -76,15 +67,14 @@ static int32_t program(void *user, const qst_device *device, const qst_key *key,
     (void)device;
     (void)key;
     if (index == TILED_ADD && self->row->slices > 1) {
-        tiled_split_source(out);
+        out->data = splitk_cl;
+        out->length = sizeof splitk_cl - 1;
+        out->options = "-cl-std=CL1.2";
         return QST_OK;
     }
     if (index >= TILED_CASES)
         return QST_E_INVALID;
-    if (self->row->form == TILED_BARRIER)
-        tiled_barrier_source(out);
-    else
-        tiled_thread_source(out);
+    tiled_source(out);
     out->options = self->options[index];
     return QST_OK;
 }
@@ -92,15 +82,14 @@ static int32_t program(void *user, const qst_device *device, const qst_key *key,
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
     const struct tiled_row *row = ((const struct tiled_candidate *)user)->row;
-    struct tiled_view       view;
+    struct matmul_view      view;
     int32_t                 status = look(row, device, problem, &view, NULL);
     if (status == QST_OK && row->slices > 1)
-        status = out->workspace(out, 0, tiled_split_bytes(&view));
+        status = out->workspace(out, 0, split_k_bytes(&view));
     if (status == QST_OK)
-        status = row->form == TILED_BARRIER ? tiled_barrier_launch(row, &view, out)
-                                            : tiled_thread_launch(row, device, &view, out);
+        status = tiled_launch(row, &view, out);
     if (status == QST_OK && row->slices > 1)
-        status = tiled_split_add(&view, (const qst_matmul *)problem, out);
+        status = split_k_add(&view, (const qst_matmul *)problem, TILED_ADD, out);
     return status;
 }
 
@@ -109,12 +98,8 @@ static int32_t add(const qst_host *host, const struct tiled_row *row, struct til
     qst_candidate candidate;
     uint32_t      i;
     self->row = row;
-    for (i = 0; i < TILED_CASES; i++) {
-        if (row->form == TILED_BARRIER)
-            tiled_barrier_options(row, i, self->options[i], sizeof self->options[i]);
-        else
-            tiled_thread_options(row, i, self->options[i], sizeof self->options[i]);
-    }
+    for (i = 0; i < TILED_CASES; i++)
+        tiled_options(row, i, self->options[i], sizeof self->options[i]);
     memset(&candidate, 0, sizeof candidate);
     candidate.size = (uint32_t)sizeof candidate;
     candidate.op = "matmul";

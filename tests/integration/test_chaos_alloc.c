@@ -370,11 +370,11 @@ static void sweep(const scene *s, bool fresh, bool for_good, long step)
 /* The loader, a candidate with a workspace, and one of another family. */
 #define LOADED                                                                                                                               \
     "{\"tune\": {\"max_samples\": 3, \"short_circuit\": false}, \"plugins\": {\"load\": [\"tiled\", \"naive\"]}, \"candidates\": {\"pin\": " \
-    "[\"matmul.tiled.splitk8_cpu_6x64_k384/*\", \"matmul.naive.*\"]}}"
+    "[\"matmul.cpu_gemm.6x4_k384_split8/*\", \"matmul.naive.*\"]}}"
 /* Only what has a workspace. */
 #define SPLIT                                                                                                                              \
     "{\"tune\": {\"verify\": false, \"max_samples\": 3, \"short_circuit\": false}, \"plugins\": {\"load\": [\"tiled\"]}, \"candidates\": " \
-    "{\"pin\": [\"matmul.tiled.splitk8_cpu_6x64_k384/*\"]}}"
+    "{\"pin\": [\"matmul.cpu_gemm.6x4_k384_split8/*\"]}}"
 #define EVERY_KIND                                                                                                     \
     "{\"device\": {\"name\": \"\"}, \"plugins\": {\"load\": [\"tiled\", \"na*\"], \"dirs\": [\"/nowhere\"], "          \
     "\"required\": [\"tiled\"]}, \"plugin\": {\"tiled\": {\"key\": \"value\"}}, \"groups\": {\"matmul\": {\"cpu\": "   \

@@ -398,7 +398,7 @@ static void sweep(const scene *s, long step)
 #define QUICK "\"tune\": {\"max_samples\": 3, \"verify\": false, \"short_circuit\": false}"
 #define SPLIT                                                                                                          \
     "{" QUICK ", \"plugins\": {\"load\": [\"tiled\"]}, \"candidates\": {\"pin\": "                                     \
-    "[\"matmul.tiled.splitk8_cpu_6x64_k384/*\"]}}"
+    "[\"matmul.cpu_gemm.6x4_k384_split8/*\"]}}"
 #define PINNED(name) "{" QUICK ", \"candidates\": {\"pin\": [\"blend.app." name "/*\"]}}"
 
 /* Judged by the operation's judge, after the device was probed. */

@@ -55,7 +55,7 @@ run() { # run OPTION...: one problem, every candidate but the fallback denied
 
 export XDG_CACHE_HOME="$work/cache" XDG_CONFIG_HOME="$work/config"
 if [ -n "$quick" ]; then
-    under "one of each family" "$small" 'naive.*' tiled.32x32x16_4x4 tiled.splitk4_64x64x16_4x4 tiled.cpu_6x64_k256 \
+    under "one of each family" "$small" 'naive.*' tiled.32x32x16_4x4 tiled.splitk4_64x64x16_4x4 cpu_gemm.6x4_k256 cpu_gemm.6x4_k256_ab \
         unit.min double_unit.min 'probe.*'
     run
 else

@@ -15,11 +15,11 @@
 
 #include <cmocka.h>
 
-extern const qst_plugin qst__builtin_naive, qst__builtin_tiled, qst__builtin_unit, qst__builtin_double_unit,
-    qst__builtin_probe;
+extern const qst_plugin qst__builtin_naive, qst__builtin_tiled, qst__builtin_cpu_gemm, qst__builtin_unit,
+    qst__builtin_double_unit, qst__builtin_probe;
 
-static const qst_plugin *const plugins[] = {&qst__builtin_naive, &qst__builtin_tiled, &qst__builtin_unit,
-                                            &qst__builtin_double_unit, &qst__builtin_probe};
+static const qst_plugin *const plugins[] = {&qst__builtin_naive, &qst__builtin_tiled,       &qst__builtin_cpu_gemm,
+                                            &qst__builtin_unit,  &qst__builtin_double_unit, &qst__builtin_probe};
 
 static struct runner bench;
 static char        **globs;
@@ -130,6 +130,7 @@ static void split(void **state)
 {
     (void)state;
     try_some("tiled.splitk*", 131, 0, QST_F32, 1, 1);
+    try_some("cpu_gemm.*split*", 131, 0, QST_F32, 1, 1);
 }
 
 static void doubles(void **state)
@@ -138,6 +139,7 @@ static void doubles(void **state)
     if (!(bench.device.flags & QST_DEVICE_F64))
         skip();
     try_some("*.min", 21, 1, QST_F64, 1, 0);
+    try_some("cpu_gemm.*", 21, 3, QST_F64, 1, 0);
     try_some("naive.*", 21, 2, QST_F64, 1, 0);
 }
 

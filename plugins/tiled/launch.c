@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * barrier.c: rows that stage tiles in local memory (tiled.cl): options, limits, cost and launch.
+ * launch.c: what a row makes of a problem: options, limits, cost and launch of tiled.cl.
  */
 #include "tiled.cl.h"
 #include "tiled.h"
@@ -23,19 +23,19 @@ static uint64_t local_bytes(const struct tiled_row *row)
     return sizeof(float) * (uint64_t)row->bk * (row->bm + 4u + row->bn + 4u);
 }
 
-void tiled_barrier_options(const struct tiled_row *row, uint32_t index, char *text, size_t size)
+void tiled_options(const struct tiled_row *row, uint32_t index, char *text, size_t size)
 {
     snprintf(text, size, "-cl-std=CL1.2 -DBM=%u -DBN=%u -DBK=%u -DTM=%u -DTN=%u -DTA=%u -DTB=%u", row->bm, row->bn,
              row->bk, row->tm, row->tn, index >> 1, index & 1u);
 }
 
-void tiled_barrier_source(qst_program *out)
+void tiled_source(qst_program *out)
 {
     out->data = tiled_cl;
     out->length = sizeof tiled_cl - 1;
 }
 
-int32_t tiled_barrier_supports(const struct tiled_row *row, const qst_device *device, const char **why)
+int32_t tiled_supports(const struct tiled_row *row, const qst_device *device, const char **why)
 {
     if (threads(row) > device->max_group || threads(row) > device->max_group_dim[0])
         return qstk_no(why, "the work-group is larger than the device's largest");
@@ -46,14 +46,14 @@ int32_t tiled_barrier_supports(const struct tiled_row *row, const qst_device *de
     return QST_OK;
 }
 
-int32_t tiled_barrier_fits(const struct tiled_row *row, const struct tiled_view *v, const char **why)
+int32_t tiled_fits(const struct tiled_row *row, const struct matmul_view *v, const char **why)
 {
     return v->m > (int64_t)row->bm * GROUPS_MAX ? qstk_no(why, "more than 65535 rows of tiles") : QST_OK;
 }
 
 /* Groups run in waves over the units; a unit is busy with 256 work-items; larger register tiles load less for each
  * fma. */
-double tiled_barrier_estimate(const struct tiled_row *row, const qst_device *device, const struct tiled_view *v)
+double tiled_estimate(const struct tiled_row *row, const qst_device *device, const struct matmul_view *v)
 {
     double   gpu = device->type != QST_DEVICE_CPU;
     double   lanes = gpu ? GPU_LANES : 2.0 * device->vector_f32 * CPU_SHARE;
@@ -69,14 +69,14 @@ double tiled_barrier_estimate(const struct tiled_row *row, const qst_device *dev
                            (double)depth / per_ns;
 }
 
-int32_t tiled_barrier_launch(const struct tiled_row *row, const struct tiled_view *v, qst_steps *out)
+int32_t tiled_launch(const struct tiled_row *row, const struct matmul_view *v, qst_steps *out)
 {
-    qst_arg    args[TILED_ARGS + 2];
+    qst_arg    args[MATMUL_ARGS + 2];
     qst_launch launch;
     int64_t    products = v->outer * v->inner;
-    tiled_args(v, args);
-    args[TILED_ARGS] = qstk_i32(v->aligned);
-    args[TILED_ARGS + 1] = qstk_local(local_bytes(row));
+    matmul_args(v, args);
+    args[MATMUL_ARGS] = qstk_i32(v->aligned);
+    args[MATMUL_ARGS + 1] = qstk_local(local_bytes(row));
     launch = qstk_launch(v->index, "tiled_matmul", 3, args, QSTK_COUNT(args));
     launch.local[0] = threads(row);
     launch.local[1] = launch.local[2] = 1;

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_gemm.c: the plugin: the table of its candidates and the functions that all rows share. A variant is a line here.
+ */
+#include "cpu_gemm.h"
+#include "splitk.cl.h"
+
+#include "plugins/common/split_k.h"
+
+/* A name tells tile, block of k, what is packed and, where that is not 4 and along rows, groups a unit and cut. Rows
+ * that differ in the last three only, or in the block while A is read in place, share their programs. */
+/* clang-format off */
+static const struct cpu_gemm_row rows[] = {
+    /* variant,            mr, nv, kc,  pack,                parts, cut,          slices */
+    {"6x4_k128",           6,  4,  128, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1},
+    {"6x4_k256",           6,  4,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1},
+    {"6x4_k384",           6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1},
+    {"6x4_k512_columns",   6,  4,  512, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_COLUMNS, 1},
+    {"8x3_k384",           8,  3,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1},
+    {"8x3_k256_columns",   8,  3,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_COLUMNS, 1},
+    {"8x3_k256_columns1",  8,  3,  256, CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1},
+    {"6x4_k384_b",         6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1},
+    {"6x4_k256_ab",        6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1},
+    {"6x4_k256_ab_rows2",  6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1},
+    {"6x4_k256_ab_rows1",  6,  4,  256, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1},
+    {"6x4_k256_ab_grid",   6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1},
+    {"8x3_k256_ab_rows2",  8,  3,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1},
+    {"12x2_k384_ab_rows2", 12, 2,  384, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1},
+    {"6x4_k384_split8",    6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8},
+};
+/* clang-format on */
+
+struct instance {
+    void (*release)(void *host, void *memory);
+    void                     *host;
+    struct cpu_gemm_candidate candidates[QSTK_COUNT(rows)];
+};
+
+static const qst_membership memberships[] = {{"cpu", NULL, 0, 0}};
+
+static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
+{
+    (void)key;
+    return cpu_gemm_supports(((const struct cpu_gemm_candidate *)user)->row, device, why);
+}
+
+static int is_strict(const qst_matmul *p)
+{
+    return p->numerics == QST_NUMERICS_STRICT;
+}
+
+/* The view that the row computes first, split where the row splits. */
+static int32_t look(const struct cpu_gemm_row *row, const qst_device *device, const void *problem,
+                    struct matmul_view *view, const char **why)
+{
+    const qst_matmul *p = (const qst_matmul *)problem;
+    int32_t           status;
+    if ((p->c.type != QST_F32 && p->c.type != QST_F64) || p->a.type != p->c.type || p->b.type != p->c.type)
+        return qstk_no(why, "A, B and C all f32 or all f64 only");
+    status = matmul_look(view, p, why);
+    if (status == QST_OK && row->slices > 1)
+        status =
+            is_strict(p) ? qstk_no(why, "the order of summation is fixed") : split_k(row->slices, device, view, why);
+    return status == QST_OK ? cpu_gemm_fits(row, device, view, is_strict(p), why) : status;
+}
+
+static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
+{
+    struct matmul_view view;
+    return look(((const struct cpu_gemm_candidate *)user)->row, device, problem, &view, why);
+}
+
+static double estimate(void *user, const qst_device *device, const void *problem)
+{
+    const struct cpu_gemm_row *row = ((const struct cpu_gemm_candidate *)user)->row;
+    struct matmul_view         view;
+    double                     ns;
+    if (look(row, device, problem, &view, NULL) != QST_OK)
+        return 0.0;
+    ns = cpu_gemm_estimate(row, device, &view);
+    return ns > 0.0 && row->slices > 1 ? ns + split_k_estimate(device, &view) : ns;
+}
+
+static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
+{
+    const struct cpu_gemm_candidate *self = (const struct cpu_gemm_candidate *)user;
+    (void)device;
+    (void)key;
+    if (index == CPU_GEMM_ADD && self->row->slices > 1) {
+        out->data = splitk_cl;
+        out->length = sizeof splitk_cl - 1;
+        out->options = "-cl-std=CL1.2";
+        return QST_OK;
+    }
+    if (index >= CPU_GEMM_PROGRAMS)
+        return QST_E_INVALID;
+    cpu_gemm_source(out);
+    out->options = self->options[index];
+    return QST_OK;
+}
+
+static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
+{
+    const struct cpu_gemm_row *row = ((const struct cpu_gemm_candidate *)user)->row;
+    struct matmul_view         view;
+    int32_t                    status = look(row, device, problem, &view, NULL);
+    if (status == QST_OK && row->slices > 1)
+        status = out->workspace(out, 0, split_k_bytes(&view));
+    if (status == QST_OK)
+        status = cpu_gemm_launch(row, device, &view, is_strict((const qst_matmul *)problem), out);
+    if (status == QST_OK && row->slices > 1)
+        status = split_k_add(&view, (const qst_matmul *)problem, CPU_GEMM_ADD, out);
+    return status;
+}
+
+static int32_t add(const qst_host *host, const struct cpu_gemm_row *row, struct cpu_gemm_candidate *self)
+{
+    qst_candidate candidate;
+    uint32_t      i;
+    self->row = row;
+    for (i = 0; i < CPU_GEMM_PROGRAMS; i++)
+        cpu_gemm_options(row, i, self->options[i], sizeof self->options[i]);
+    memset(&candidate, 0, sizeof candidate);
+    candidate.size = (uint32_t)sizeof candidate;
+    candidate.op = "matmul";
+    candidate.variant = row->variant;
+    candidate.revision = 1;
+    candidate.classes = QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST;
+    candidate.problem_size = (uint32_t)sizeof(qst_matmul);
+    candidate.n_memberships = (uint32_t)QSTK_COUNT(memberships);
+    candidate.memberships = memberships;
+    candidate.user = self;
+    candidate.supports = supports;
+    candidate.can_run = can_run;
+    candidate.estimate = estimate;
+    candidate.program = program;
+    candidate.steps = steps;
+    return host->add_candidate(host->self, &candidate);
+}
+
+static void stop(void *instance)
+{
+    struct instance *self = (struct instance *)instance;
+    self->release(self->host, self);
+}
+
+static int32_t start(const qst_host *host, void **instance)
+{
+    struct instance *self = (struct instance *)host->alloc(host->self, sizeof *self);
+    int32_t          status = self ? QST_OK : QST_E_NOMEM;
+    size_t           i;
+    if (self) {
+        self->release = host->free;
+        self->host = host->self;
+    }
+    for (i = 0; i < QSTK_COUNT(rows) && status == QST_OK; i++)
+        status = add(host, &rows[i], &self->candidates[i]);
+    if (status == QST_OK)
+        *instance = self;
+    else if (self)
+        stop(self);
+    return status;
+}
+
+#ifdef QST_BUILTIN
+#define DESCRIPTOR qst__builtin_cpu_gemm
+#else
+#define DESCRIPTOR qst_plugin_v1
+#endif
+
+extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
+const qst_plugin                    DESCRIPTOR = {
+                       .magic = QST_PLUGIN_MAGIC,
+                       .size = sizeof DESCRIPTOR,
+                       .abi_major = QST_ABI_MAJOR,
+                       .abi_minor = QST_ABI_MINOR,
+                       .name = "cpu_gemm",
+                       .version = "1.0",
+                       .licence = "MIT",
+                       .start = start,
+                       .stop = stop,
+};

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * launch.c: what a row makes of a problem: how C is cut into parts, options, limits, cost and launch of cpu_gemm.cl.
+ */
+#include "cpu_gemm.cl.h"
+#include "cpu_gemm.h"
+#include <stdio.h>
+
+#define LOCAL_SLACK  16384u /* bytes of local memory to keep clear of: PoCL aborts the process beyond its limit */
+#define ALPHA_LEAST  0x1p-32
+#define ALPHA_MOST   0x1p32
+#define VECTOR_BYTES 64u
+#define PACKED_BYTES 860000u   /* of A at a time: with a panel of B within a second-level cache of 1 MB */
+#define PACKED_ROWS  516u      /* rows of A at a time, at most */
+#define PART_FLOPS   2000000.0 /* least work of a part: under it waking another thread costs more than it gives */
+#define LAUNCH_NS    20000.0   /* of a launch: the wake-up of the workers */
+#define SHARE        0.85      /* of the peak of two fma units that the tiles reach */
+#define BYTES_A_NS   20.0      /* rate at which operands come from memory, about, by all units */
+#define PACK_STEPS   0.7       /* fma of a vector that copying one vector costs, about */
+#define TRANSPOSE    3.0       /* the same where it is transposed */
+
+static uint32_t item(uint32_t type)
+{
+    return type == QST_F64 ? 8 : 4;
+}
+
+static uint32_t vector(uint32_t type)
+{
+    return VECTOR_BYTES / item(type);
+}
+
+static int packs_b(const struct cpu_gemm_row *row, uint32_t index)
+{
+    return (row->pack & CPU_GEMM_PACK_B) || (index & 1u);
+}
+
+/* Lines of a packed row of A, with one of padding; an odd number for the usual blocks, so that rows spread over the sets of
+ * a cache. Rows that are packed at a time. */
+static uint32_t packed_lines(const struct cpu_gemm_row *row, uint32_t type)
+{
+    return (row->kc / vector(type) + 1) | 1u;
+}
+
+static uint32_t packed_rows(const struct cpu_gemm_row *row, uint32_t type)
+{
+    const uint32_t rows = PACKED_BYTES / (packed_lines(row, type) * VECTOR_BYTES);
+    return rows < PACKED_ROWS ? rows : PACKED_ROWS;
+}
+
+static uint64_t local_bytes(const struct cpu_gemm_row *row, uint32_t type, int pack_b, int64_t kc)
+{
+    const uint64_t a =
+        row->pack & CPU_GEMM_PACK_A ? (uint64_t)packed_rows(row, type) * packed_lines(row, type) * VECTOR_BYTES : 0;
+    return a + (uint64_t)kc * (pack_b ? row->nv : 1) * VECTOR_BYTES;
+}
+
+void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *text, size_t size)
+{
+    const uint32_t type = program / CPU_GEMM_CASES ? QST_F64 : QST_F32;
+    int            used = snprintf(text, size, "-cl-std=CL1.2%s -DMR=%u -DNV=%u -DTA=%u -DTB=%u -DPACK_B=%d",
+                        type == QST_F64 ? " -DF64" : "", row->mr, row->nv, program >> 1 & 1u, program & 1u,
+                                   packs_b(row, program & 3u));
+    if (row->pack & CPU_GEMM_PACK_A)
+        snprintf(text + used, size - (size_t)used, " -DPACK_A=1 -DROWS=%u -DLINES=%u", packed_rows(row, type),
+                 packed_lines(row, type));
+}
+
+void cpu_gemm_source(qst_program *out)
+{
+    out->data = cpu_gemm_cl;
+    out->length = sizeof cpu_gemm_cl - 1;
+}
+
+int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *device, const char **why)
+{
+    if (device->type != QST_DEVICE_CPU)
+        return qstk_no(why, "a work-group of one work-item: for CPU devices only");
+    if (local_bytes(row, QST_F32, 1, row->kc) + LOCAL_SLACK > device->local_bytes)
+        return qstk_no(why, "the panels need more local memory than the device has, less 16 KB");
+    return QST_OK;
+}
+
+/* The longest block of k: the row's, or all of k where the order of summation is fixed. */
+static int64_t block_of(const struct cpu_gemm_row *row, const struct matmul_view *v, int strict)
+{
+    return strict && v->k > (int64_t)row->kc ? v->k : (int64_t)row->kc;
+}
+
+/* Each block of k is scaled by alpha before it is added: where alpha is extreme, parts of a sum may overflow that the
+ * whole does not. */
+int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v, int strict,
+                      const char **why)
+{
+    const double  size = v->alpha < 0.0 ? -v->alpha : v->alpha;
+    const int64_t kc = block_of(row, v, strict);
+    if (v->k > kc && !(size >= ALPHA_LEAST && size <= ALPHA_MOST))
+        return qstk_no(why, "k in several blocks, and alpha not within 2^-32 and 2^32");
+    if (kc > (int64_t)row->kc && row->pack & CPU_GEMM_PACK_A)
+        return qstk_no(why, "k is longer than a block, and the order of summation is fixed");
+    if (local_bytes(row, v->type, packs_b(row, v->index), kc) + LOCAL_SLACK > device->local_bytes)
+        return qstk_no(why, "all of k in one panel needs more local memory than the device has, less 16 KB");
+    return QST_OK;
+}
+
+/* How a problem is cut into parts. */
+struct cut {
+    int64_t bm, bn;     /* rows and columns of a part */
+    int64_t down, over; /* parts along rows and along columns */
+    int64_t run, among; /* products that a group computes one after the other; groups along the batch */
+};
+
+static int64_t at_most(int64_t x, int64_t most)
+{
+    return x > most ? most : x < 1 ? 1 : x;
+}
+
+static int64_t ceil_div(int64_t x, int64_t y)
+{
+    return (x + y - 1) / y;
+}
+
+/* Products first; within a product rows, since each part then reads B in place and shares A with nobody. Few rows:
+ * columns are cut. */
+static struct cut cut_problem(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v)
+{
+    const int64_t products = v->outer * v->inner, mr = row->mr, nr = row->nv * vector(v->type);
+    const double  flops = 2.0 * (double)v->m * (double)v->n * (double)(v->slice ? v->slice : v->k);
+    const double  most = flops * (double)products / PART_FLOPS;
+    int64_t       parts = (int64_t)device->units * row->parts;
+    struct cut    cut;
+    parts = at_most(most < (double)parts ? (int64_t)most : parts, parts);
+    cut.run = ceil_div(products, parts);
+    cut.among = ceil_div(products, cut.run);
+    parts = ceil_div(parts, cut.among);
+    cut.down = row->cut == CPU_GEMM_COLUMNS ? 1 : row->cut == CPU_GEMM_GRID ? parts / 2 : parts;
+    cut.down = at_most(cut.down, ceil_div(v->m, 4 * mr));
+    cut.over = at_most(parts / cut.down, ceil_div(v->n, nr));
+    cut.bm = ceil_div(ceil_div(v->m, cut.down), mr) * mr;
+    cut.bn = ceil_div(ceil_div(v->n, cut.over), nr) * nr;
+    cut.down = ceil_div(v->m, cut.bm);
+    cut.over = ceil_div(v->n, cut.bn);
+    return cut;
+}
+
+/* The arithmetic of whole tiles, what is copied, and what comes from memory, on the units that get a part. */
+double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v)
+{
+    const struct cut cut = cut_problem(row, device, v);
+    const double     products = (double)(v->outer * v->inner), width = vector(v->type);
+    const double     rows = (double)qstk_round_up((uint64_t)v->m, (row->mr + 1) / 2);
+    const double     cols = (double)qstk_ceil_div((uint64_t)v->n, (uint64_t)width);
+    const double     depth = (double)(v->slice ? v->slice : v->k);
+    const double     groups = (double)(cut.down * cut.over * cut.among);
+    const double     units = groups < device->units ? groups : device->units;
+    const double     copy = v->index & 1u ? TRANSPOSE : row->pack & CPU_GEMM_PACK_B ? PACK_STEPS : 0.0;
+    const double     steps = rows * cols * (depth + 8.0) + (double)cut.down * copy * cols * depth +
+                         (row->pack & CPU_GEMM_PACK_A ? (double)cut.over * PACK_STEPS * rows * depth / width : 0.0);
+    const double bytes = item(v->type) * ((double)v->m * depth + depth * (double)v->n + (double)v->m * (double)v->n);
+    const double per_ns = units * (double)device->clock_mhz * 1e-3 * 2.0 * SHARE * device->vector_f32 / 16.0;
+    const double compute = steps * products / per_ns, memory = bytes * products / BYTES_A_NS;
+    return per_ns > 0.0 ? LAUNCH_NS + (compute > memory ? compute : memory) : 0.0;
+}
+
+int32_t cpu_gemm_launch(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v,
+                        int strict, qst_steps *out)
+{
+    const struct cut cut = cut_problem(row, device, v);
+    const int64_t    kc = block_of(row, v, strict);
+    const uint32_t   index = v->index + (v->type == QST_F64 ? CPU_GEMM_CASES : 0);
+    qst_arg          args[MATMUL_ARGS + 5];
+    qst_launch       launch = qstk_launch(index, "cpu_gemm", 3, args, QSTK_COUNT(args));
+    matmul_args(v, args);
+    args[MATMUL_ARGS] = qstk_i32(cut.bm);
+    args[MATMUL_ARGS + 1] = qstk_i32(cut.bn);
+    args[MATMUL_ARGS + 2] = qstk_i32(kc);
+    args[MATMUL_ARGS + 3] = qstk_i32(cut.run);
+    args[MATMUL_ARGS + 4] = qstk_local(local_bytes(row, v->type, packs_b(row, v->index), kc));
+    launch.global[0] = (uint64_t)cut.over;
+    launch.global[1] = (uint64_t)cut.down;
+    launch.global[2] = (uint64_t)cut.among;
+    launch.local[0] = launch.local[1] = launch.local[2] = 1;
+    return out->launch(out, &launch);
+}

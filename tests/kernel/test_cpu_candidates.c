@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_cpu_candidates.c: every candidate of cpu_gemm, by itself, against a double reference: odd, tiny, skinny and deep
+ * shapes, all transpositions, padding, starts off by one element, batches with broadcast, alpha and beta, f32 and f64.
+ * Padding of A and B and all of C are NaN before (C only where beta is 0); what lies outside C must not change. What a
+ * fixed order of summation asks for is compared with the fallback bit for bit. "Not applicable" is counted and printed.
+ */
+#include "matmul_case.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+extern const qst_plugin qst__builtin_naive, qst__builtin_cpu_gemm;
+
+static struct runner bench;
+
+/* ---- Running a case ---------------------------------------------------------------------------------------------- */
+
+/* Runs a candidate where it can; the bytes of C's buffer come back in `got`. */
+static int run_one(struct runner_candidate *c, const struct matmul_case *t, cl_mem *buffers, void *const *raw,
+                   void *got)
+{
+    const qst_matmul *p = &t->problem;
+    const size_t      bytes = t->x[2].count * t->item[2];
+    const char       *why = NULL;
+    qst_mem           operands[3];
+    int32_t           status = c->candidate.can_run(c->candidate.user, &bench.device, p, &why);
+    int               i;
+    if (status != QST_OK) {
+        assert_int_equal(status, QST_E_UNSUPPORTED);
+        assert_non_null(why);
+        c->refused++;
+        return 0;
+    }
+    assert_int_equal(clEnqueueWriteBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, raw[2], 0, NULL, NULL),
+                     CL_SUCCESS);
+    for (i = 0; i < 3; i++)
+        operands[i] = qst_mem_at(buffers[i], t->x[i].start * t->item[i]);
+    status = runner_run(&bench, c, p, operands, t->item);
+    if (status != QST_OK)
+        fail_msg("%s: status %d", c->name, status);
+    assert_int_equal(clEnqueueReadBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, got, 0, NULL, NULL), CL_SUCCESS);
+    c->ran++;
+    return 1;
+}
+
+/* All candidates on one problem. Where its numerics are STRICT the first, the fallback, tells the bits. */
+static void check(const qst_matmul *problem, size_t lead)
+{
+    struct matmul_case t;
+    cl_mem             buffers[3];
+    void              *raw[3], *got, *bits;
+    size_t             bytes;
+    uint32_t           i;
+    matmul_case_init(&t, problem, lead);
+    for (i = 0; i < 3; i++)
+        matmul_case_upload(&bench, &t, (int)i, &buffers[i], &raw[i]);
+    bytes = t.x[2].count * t.item[2];
+    got = malloc(bytes);
+    bits = malloc(bytes);
+    assert_non_null(got);
+    assert_non_null(bits);
+    assert_int_equal(run_one(&bench.candidates[0], &t, buffers, raw, bits), 1);
+    for (i = 1; i < bench.n; i++)
+        if (run_one(&bench.candidates[i], &t, buffers, raw, got)) {
+            matmul_case_compare(&t, bench.candidates[i].name, got, raw[2]);
+            if (problem->numerics == QST_NUMERICS_STRICT && memcmp(got, bits, bytes) != 0)
+                fail_msg("%s: not the fallback's bits", bench.candidates[i].name);
+        }
+    for (i = 0; i < 3; i++) {
+        clReleaseMemObject(buffers[i]);
+        free(raw[i]);
+    }
+    free(got);
+    free(bits);
+    matmul_case_finish(&t);
+}
+
+/* ---- The cases ------------------------------------------------------------------------------------------------- */
+
+static const int64_t shapes[][3] = {
+    {1, 1, 1},       {2, 2, 2},       {3, 3, 3},       {7, 7, 7},      {17, 17, 17},   {31, 31, 31},   {65, 65, 65},
+    {100, 100, 100}, {129, 129, 129}, {257, 257, 257}, {1, 257, 65},   {257, 1, 100},  {2, 129, 257},  {129, 2, 31},
+    {3, 100, 17},    {100, 3, 33},    {7, 65, 129},    {65, 7, 257},   {17, 64, 1},    {64, 17, 2},    {31, 257, 3},
+    {257, 31, 7},    {12, 32, 600},   {5, 7, 1000},    {33, 20, 515},  {540, 66, 40},  {30, 700, 60},  {6, 64, 769},
+    {1, 1, 1000},    {1, 1000, 1},    {1000, 1, 1},    {1, 1000, 300}, {300, 1, 1000}, {1040, 17, 33},
+};
+
+static const double scalars[][2] = {
+    {1, 0}, {1, 1}, {0.5, -1}, {-1, 0.5}, {-1, 0}, {0.5, 1}, {1, -1}, {1, 0}, {0.5, 0.5}, {-1, 1}, {0.5, 0},
+};
+
+/* Rows x cols, adjacent along columns or along rows, `pad` elements between lines. */
+static void lay(qst_matrix *x, int64_t rows, int64_t cols, int transposed, int64_t pad)
+{
+    x->row = transposed ? 1 : cols + pad;
+    x->col = transposed ? rows + pad : 1;
+}
+
+static void make(qst_matmul *p, const int64_t *shape, uint32_t type, uint32_t transposition, int64_t pad,
+                 uint32_t scalar)
+{
+    qst_matmul_init(p, shape[0], shape[1], shape[2], type);
+    lay(&p->a, p->m, p->k, transposition & 2, pad);
+    lay(&p->b, p->k, p->n, transposition & 1, pad);
+    lay(&p->c, p->m, p->n, 0, pad);
+    p->alpha = scalars[scalar % QSTK_COUNT(scalars)][0];
+    p->beta = scalars[scalar % QSTK_COUNT(scalars)][1];
+}
+
+/* Shapes x transpositions; padding, offsets and scalars go round with different periods. */
+static void all_shapes(uint32_t type, uint32_t step)
+{
+    static const int64_t pads[] = {0, 3, 4, 1};
+    static const size_t  leads[] = {MATMUL_CASE_LEAD, 1, 0};
+    qst_matmul           p;
+    uint32_t             s, t, at = 0;
+    for (s = 0; s < QSTK_COUNT(shapes); s += step)
+        for (t = 0; t < 4; t++, at++) {
+            make(&p, shapes[s], type, t, pads[(at + at / 4) % 4], at);
+            check(&p, leads[at % 3]);
+        }
+}
+
+static void floats(void **state)
+{
+    (void)state;
+    all_shapes(QST_F32, 1);
+}
+
+static void doubles(void **state)
+{
+    (void)state;
+    if (!(bench.device.flags & QST_DEVICE_F64))
+        skip();
+    all_shapes(QST_F64, 3);
+}
+
+/* One fma chain an element, also where k is longer than a block. */
+static void strict(void **state)
+{
+    static const int64_t all[][3] = {{17, 65, 100}, {31, 129, 257}, {100, 100, 700}, {1, 100, 1000}, {100, 1, 600}};
+    qst_matmul           p;
+    uint32_t             s, t;
+    (void)state;
+    for (s = 0; s < QSTK_COUNT(all); s++)
+        for (t = 0; t < 4; t++) {
+            make(&p, all[s], QST_F32, t, 1, s + t);
+            p.numerics = QST_NUMERICS_STRICT;
+            check(&p, 1);
+        }
+}
+
+static void batch(qst_matmul *p, int d, int64_t count, int64_t a, int64_t b, int64_t c)
+{
+    p->batch[d] = count;
+    p->a.batch[d] = a;
+    p->b.batch[d] = b;
+    p->c.batch[d] = c;
+}
+
+static void batches(void **state)
+{
+    static const int64_t shape[3] = {18, 20, 132}, small[3] = {32, 32, 32};
+    const int64_t        size = 200 * 200; /* more than any of the matrices */
+    qst_matmul           p;
+    uint32_t             t;
+    (void)state;
+    for (t = 0; t < 4; t++) {
+        make(&p, shape, QST_F32, t, 4, t);
+        batch(&p, 3, 5, size, size, size);
+        check(&p, MATMUL_CASE_LEAD);
+        make(&p, shape, QST_F32, t, 0, t + 1);
+        batch(&p, 2, 3, 0, size, size + 1);
+        check(&p, 0);
+        make(&p, shape, QST_F32, t, 1, t + 2);
+        batch(&p, 1, 2, 0, size, 3 * size);
+        batch(&p, 3, 3, size, 0, size);
+        check(&p, 1);
+        make(&p, small, QST_F32, t, 0, t);
+        batch(&p, 3, 100, 1024, 1024, 1024);
+        check(&p, 0);
+    }
+}
+
+/* Shared rows and columns: stride 0. */
+static void shared(void **state)
+{
+    static const int64_t shape[3] = {19, 37, 23};
+    qst_matmul           p;
+    (void)state;
+    make(&p, shape, QST_F32, 0, 0, 3);
+    p.a.row = p.b.row = 0;
+    check(&p, 0);
+    make(&p, shape, QST_F32, 3, 0, 1);
+    p.a.col = p.b.col = 0;
+    check(&p, MATMUL_CASE_LEAD);
+}
+
+/* ---- Without running: refusals, limits, costs ------------------------------------------------------------------- */
+
+static struct runner_candidate *named(const char *name)
+{
+    uint32_t i;
+    for (i = 0; i < bench.n; i++)
+        if (strcmp(bench.candidates[i].name, name) == 0)
+            return &bench.candidates[i];
+    fail_msg("no candidate %s", name);
+    return NULL;
+}
+
+static void refuses(const char *name, const qst_matmul *p, const char *reason)
+{
+    const struct runner_candidate *c = named(name);
+    const char                    *why = NULL;
+    assert_int_equal(c->candidate.can_run(c->candidate.user, &bench.device, p, &why), QST_E_UNSUPPORTED);
+    assert_string_equal(why, reason);
+}
+
+static void refusals(void **state)
+{
+    static const int64_t shape[3] = {64, 64, 64};
+    qst_matmul           p;
+    (void)state;
+    make(&p, shape, QST_F32, 0, 0, 0);
+    p.b.type = QST_F64;
+    refuses("cpu_gemm.6x4_k384", &p, "A, B and C all f32 or all f64 only");
+    make(&p, shape, QST_F32, 0, 0, 0);
+    p.b.col = 2;
+    p.b.row = 128;
+    refuses("cpu_gemm.6x4_k384", &p, "neither rows nor columns of B are adjacent");
+    make(&p, shape, QST_F32, 0, 0, 0);
+    p.c.row = 1;
+    p.c.col = 64;
+    refuses("cpu_gemm.8x3_k384", &p, "columns of C are not adjacent");
+    make(&p, shape, QST_F32, 0, 0, 0);
+    refuses("cpu_gemm.6x4_k384_split8", &p, "k under 128 is not split");
+    p.numerics = QST_NUMERICS_STRICT;
+    refuses("cpu_gemm.6x4_k384_split8", &p, "the order of summation is fixed");
+    qst_matmul_init(&p, 64, 64, 300, QST_F32);
+    p.numerics = QST_NUMERICS_STRICT;
+    refuses("cpu_gemm.6x4_k256_ab", &p, "k is longer than a block, and the order of summation is fixed");
+    qst_matmul_init(&p, 64, 64, 300, QST_F32);
+    p.alpha = 1e20;
+    refuses("cpu_gemm.6x4_k256", &p, "k in several blocks, and alpha not within 2^-32 and 2^32");
+    qst_matmul_init(&p, (int64_t)1 << 31, 8, 8, QST_F32);
+    refuses("cpu_gemm.6x4_k384", &p, "m over 2^30");
+}
+
+/* Grids stay small however large the problem is: PoCL compiles anew for more than 65535 work-items. Local memory stays
+ * below the device's, with room: beyond it PoCL aborts the process. */
+static void grids(void **state)
+{
+    static const int64_t       large[][4] = {{5000, 3000, 700, 100000}, {1, 1000000, 9, 3}, {1000000, 1, 9000, 1}};
+    static struct runner_steps steps;
+    qst_matmul                 p;
+    uint32_t                   i, s, x, a;
+    (void)state;
+    for (s = 0; s < QSTK_COUNT(large); s++) {
+        qst_matmul_init(&p, large[s][0], large[s][1], large[s][2], QST_F32);
+        qst_matmul_batch(&p, large[s][3]);
+        for (i = 1; i < bench.n; i++) {
+            struct runner_candidate *c = &bench.candidates[i];
+            if (c->candidate.can_run(c->candidate.user, &bench.device, &p, NULL) != QST_OK)
+                continue;
+            assert_int_equal(runner_record(&bench, c, &p, &steps), QST_OK);
+            for (x = 0; x < steps.n; x++) {
+                const qst_launch *l = &steps.launches[x];
+                assert_true(l->global[0] * (l->dims > 1 ? l->global[1] * l->global[2] : 1) < 65536);
+                for (a = 0; a < l->n_args; a++)
+                    if (steps.args[x][a].kind == QST_ARG_LOCAL)
+                        assert_true(steps.args[x][a].bytes + 16384 <= bench.device.local_bytes);
+            }
+        }
+    }
+}
+
+/* On a GPU they are not offered. Estimates are there, and tell 512 from 64 and whole columns from ragged ones. */
+static void devices_and_costs(void **state)
+{
+    const qst_key key = {0, 0, NULL};
+    qst_device    gpu = bench.device;
+    qst_matmul    small, large, ragged;
+    uint32_t      i;
+    (void)state;
+    gpu.type = QST_DEVICE_GPU;
+    qst_matmul_init(&small, 64, 64, 256, QST_F32);
+    qst_matmul_init(&large, 512, 512, 512, QST_F32);
+    qst_matmul_init(&ragged, 512, 513, 512, QST_F32);
+    for (i = 1; i < bench.n; i++) {
+        const qst_candidate *c = &bench.candidates[i].candidate;
+        const char          *why = NULL;
+        double               ns = c->estimate(c->user, &bench.device, &large);
+        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), QST_OK);
+        assert_int_equal(c->supports(c->user, &gpu, &key, &why), QST_E_UNSUPPORTED);
+        assert_string_equal(why, "a work-group of one work-item: for CPU devices only");
+        assert_true(c->estimate(c->user, &bench.device, &small) > 0);
+        assert_true(ns > c->estimate(c->user, &bench.device, &small));
+        assert_true(ns < c->estimate(c->user, &bench.device, &ragged));
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return runner_open(&bench) || runner_start(&bench, &qst__builtin_naive) ||
+           runner_start(&bench, &qst__builtin_cpu_gemm);
+}
+
+static int tear_down(void **state)
+{
+    int      idle = 0;
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < bench.n; i++) {
+        const struct runner_candidate *c = &bench.candidates[i];
+        print_message("  %-30s ran %4u, not applicable %4u\n", c->name, c->ran, c->refused);
+        idle |= c->ran == 0;
+    }
+    runner_close(&bench);
+    return idle; /* a candidate that nothing applied to was not tested */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals), cmocka_unit_test(grids),   cmocka_unit_test(devices_and_costs),
+        cmocka_unit_test(floats),   cmocka_unit_test(batches), cmocka_unit_test(strict),
+        cmocka_unit_test(shared),   cmocka_unit_test(doubles),
+    };
+    return cmocka_run_group_tests_name("cpu_candidates", tests, set_up, tear_down);
+}
