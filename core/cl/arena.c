@@ -26,13 +26,19 @@ static bool is_idle(qst__block *block)
     return true;
 }
 
-/* The smallest free block that fits; idle ones only, or any. */
-static qst__block *smallest(const qst__arena *arena, uint64_t bytes, bool idle)
+/* Is there nothing to wait for that the queue does not wait for anyway? */
+static bool is_ready(qst__block *block, cl_command_queue queue)
+{
+    return (queue && block->queue == queue) || is_idle(block);
+}
+
+/* The smallest free block that fits; ready ones only, or any. */
+static qst__block *smallest(const qst__arena *arena, uint64_t bytes, cl_command_queue queue, bool ready)
 {
     qst__block *best = NULL;
     for (qst__block *block = arena->first; block; block = block->next)
         if (!block->taken && block->bytes >= bytes && (!best || block->bytes < best->bytes) &&
-            (!idle || is_idle(block)))
+            (!ready || is_ready(block, queue)))
             best = block;
     return best;
 }
@@ -49,18 +55,21 @@ static void unlink_block(qst__arena *arena, qst__block *block)
     qst__free(arena->alloc, block);
 }
 
-/* Frees free blocks, idle ones first, until `bytes` more are within the cap. */
-static bool make_room(qst__arena *arena, uint64_t bytes)
+/* Frees free blocks until `bytes` more are within the cap; idle ones, or any: OpenCL keeps the memory of those until their
+ * users have ended. Nothing is freed for nothing. */
+static void make_room(qst__arena *arena, uint64_t bytes, bool idle)
 {
-    for (int idle = 1; idle >= 0; idle--) {
-        qst__block *next;
-        for (qst__block *block = arena->first; block && arena->cap - arena->used < bytes; block = next) {
-            next = block->next;
-            if (!block->taken && (!idle || is_idle(block)))
-                unlink_block(arena, block);
-        }
+    uint64_t    room = arena->cap - arena->used;
+    qst__block *block, *next;
+    for (block = arena->first; block; block = block->next)
+        room += !block->taken && (!idle || is_idle(block)) ? block->bytes : 0;
+    if (room < bytes)
+        return;
+    for (block = arena->first; block && arena->cap - arena->used < bytes; block = next) {
+        next = block->next;
+        if (!block->taken && (!idle || is_idle(block)))
+            unlink_block(arena, block);
     }
-    return arena->cap - arena->used >= bytes;
 }
 
 /* NULL where the cap or the memory does not allow it; *code says which: CL_SUCCESS is the cap. */
@@ -86,6 +95,14 @@ static qst__block *grow(qst__arena *arena, uint64_t bytes, cl_int *code)
     return block;
 }
 
+static qst__block *grow_after(qst__arena *arena, uint64_t bytes, bool idle, cl_int *code)
+{
+    if (bytes > arena->cap || *code != CL_SUCCESS)
+        return NULL;
+    make_room(arena, bytes, idle);
+    return grow(arena, bytes, code);
+}
+
 void qst__arena_init(qst__arena *arena, const qst__alloc *alloc, cl_context context, uint64_t cap)
 {
     *arena = (qst__arena){.alloc = alloc, .context = context, .cap = cap};
@@ -99,7 +116,8 @@ void qst__arena_finish(qst__arena *arena)
     qst__lock_finish(&arena->lock);
 }
 
-qst_status qst__arena_take(qst__arena *arena, uint64_t bytes, qst__block **block, qst_error *err)
+qst_status qst__arena_take(qst__arena *arena, uint64_t bytes, cl_command_queue queue, qst__block **block,
+                           qst_error *err)
 {
     cl_int     code = CL_SUCCESS;
     uint64_t   wanted = bytes <= UINT64_MAX - GRANULE ? (bytes + GRANULE - 1) / GRANULE * GRANULE : bytes;
@@ -110,13 +128,15 @@ qst_status qst__arena_take(qst__arena *arena, uint64_t bytes, qst__block **block
     if (bytes == 0 || bytes > SIZE_MAX)
         return qst__fail(err, QST_E_INVALID, "workspace", "a block of %llu bytes cannot be", (unsigned long long)bytes);
     qst__lock_take(&arena->lock);
-    *block = smallest(arena, bytes, true);
+    *block = smallest(arena, bytes, queue, true);
     if (!*block)
         *block = grow(arena, wanted, &code);
     if (!*block)
-        *block = smallest(arena, bytes, false);
-    if (!*block && wanted <= arena->cap && make_room(arena, wanted))
-        *block = grow(arena, wanted, &code);
+        *block = grow_after(arena, wanted, true, &code);
+    if (!*block)
+        *block = smallest(arena, bytes, queue, false);
+    if (!*block)
+        *block = grow_after(arena, wanted, false, &code);
     if (*block)
         (*block)->taken = true;
     else if (code != CL_SUCCESS)
@@ -130,7 +150,7 @@ qst_status qst__arena_take(qst__arena *arena, uint64_t bytes, qst__block **block
     return status;
 }
 
-void qst__arena_give(qst__arena *arena, qst__block *block, cl_event event)
+void qst__arena_give(qst__arena *arena, qst__block *block, cl_command_queue queue, cl_event event)
 {
     if (event && clRetainEvent(event) != CL_SUCCESS) { /* nobody could wait for its use */
         qst__arena_drop(arena, block);
@@ -140,6 +160,7 @@ void qst__arena_give(qst__arena *arena, qst__block *block, cl_event event)
     if (event) {
         forget_event(block);
         block->last = event;
+        block->queue = queue;
     }
     block->taken = false;
     qst__lock_give(&arena->lock);

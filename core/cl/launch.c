@@ -292,17 +292,23 @@ static qst_status gather_waits(qst__runner *runner, const qst__go *go, hold *h, 
     return QST_OK;
 }
 
-static qst_status take_blocks(qst__runner *runner, hold *h, qst_error *err)
+static cl_command_queue in_order_queue(const qst__go *go)
+{
+    return go->in_order ? go->queue : NULL;
+}
+
+static qst_status take_blocks(qst__runner *runner, const qst__go *go, hold *h, qst_error *err)
 {
     qst_status status = QST_OK;
     for (uint32_t i = 0; i < runner->recipe.n_workspaces && status == QST_OK; i++)
         if (runner->recipe.workspace[i])
-            status = qst__arena_take(runner->arena, runner->recipe.workspace[i], &h->blocks[i], err);
+            status =
+                qst__arena_take(runner->arena, runner->recipe.workspace[i], in_order_queue(go), &h->blocks[i], err);
     return status;
 }
 
 /* Without an event, what was enqueued would still use a block that the next taker thinks idle. */
-static void give_blocks(qst__runner *runner, hold *h, cl_event last, bool enqueued)
+static void give_blocks(qst__runner *runner, const qst__go *go, hold *h, cl_event last, bool enqueued)
 {
     for (uint32_t i = 0; i < QST__WORKSPACES_MAX; i++) {
         if (!h->blocks[i])
@@ -310,7 +316,7 @@ static void give_blocks(qst__runner *runner, hold *h, cl_event last, bool enqueu
         if (enqueued && !last)
             qst__arena_drop(runner->arena, h->blocks[i]);
         else
-            qst__arena_give(runner->arena, h->blocks[i], last);
+            qst__arena_give(runner->arena, h->blocks[i], in_order_queue(go), last);
     }
 }
 
@@ -368,12 +374,12 @@ static qst_status enqueue_chain(qst__runner *runner, const qst__go *go, qst_erro
     hold       h = {.waits = NULL};
     cl_event   first = NULL, last = NULL;
     uint32_t   done = 0;
-    qst_status status = take_blocks(runner, &h, err);
+    qst_status status = take_blocks(runner, go, &h, err);
     if (status == QST_OK)
         status = gather_waits(runner, go, &h, err);
     if (status == QST_OK)
         status = enqueue_steps(runner, go, &h, &first, &last, &done, err);
-    give_blocks(runner, &h, last, done > 0);
+    give_blocks(runner, go, &h, last, done > 0);
     if (status != QST_OK && go->touched)
         *go->touched = operands_of(runner, done);
     if (status == QST_OK && go->first) {

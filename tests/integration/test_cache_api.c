@@ -264,10 +264,12 @@ static void verify(void **state)
     qst_cache_check check = {.size = sizeof check};
     json_t         *after;
     text            t = {NULL, 0};
+    uint64_t        sound;
 
     (void)state;
     assert_int_equal(qst_cache_verify(ctx, 0, &check, gather, &t, NULL), QST_OK);
-    assert_int_equal(check.current, 2);
+    sound = check.current;
+    assert_true(sound >= 2); /* verdicts, and the peaks that were measured */
     assert_int_equal(check.damaged + check.stale + check.removed, 0);
     assert_null(t.data);
     damage(ctx, QST_DB_VERDICTS, 2, "QSTV\2");
@@ -278,7 +280,7 @@ static void verify(void **state)
     assert_non_null(strstr(t.data, "verdicts 0200000000"));
     assert_int_equal(qst_cache_verify(ctx, 0, &check, NULL, NULL, NULL), QST_OK);
     assert_int_equal(check.damaged, 0);
-    assert_int_equal(check.current, 2);
+    assert_int_equal(check.current, sound);
     after = list(ctx);
     assert_int_equal(count(after, "verdicts", "", NULL), 2);
     free(t.data);
@@ -296,8 +298,11 @@ static void verify_foreign(void **state)
     qst__verdict      v;
     uint8_t           key[32] = {5}, *bytes;
     size_t            length;
+    uint64_t          sound;
 
     (void)state;
+    assert_int_equal(qst_cache_verify(ctx, 0, &check, NULL, NULL, NULL), QST_OK);
+    sound = check.current;
     memset(&v, 0, sizeof v);
     assert_int_equal(qst__verdict_init(&v, &ctx->alloc, &set->model), QST_OK);
     v.op = qst__strdup(&ctx->alloc, "blend");
@@ -309,7 +314,7 @@ static void verify_foreign(void **state)
     qst__answer_digest("somewhere", "blend", "n=4 b=0", key);
     assert_int_equal(ctx->store.put(ctx->store.self, QST_DB_VERDICTS, key, sizeof key, bytes, length), QST_OK);
     assert_int_equal(qst_cache_verify(ctx, 0, &check, NULL, NULL, NULL), QST_OK);
-    assert_int_equal(check.current, 3);
+    assert_int_equal(check.current, sound + 1);
     assert_int_equal(check.damaged, 1);
     assert_int_equal(check.stale, 1);
     qst__free(&ctx->alloc, bytes);

@@ -166,6 +166,40 @@ static void test_many_waits(void **state)
     }
 }
 
+/* Many calls that a user event holds on one queue use one block, so that there is room for another queue's: it does not
+ * wait for them. */
+static void test_held_queue(void **state)
+{
+    cl_fixture *fixture = *state;
+    bench       b = open_bench(fixture, false);
+    qst_error   err = {0};
+    cl_int      code;
+    if (!fixture->user_events) {
+        close_bench(&b);
+        skip();
+    }
+    add_chain(&b);
+    assert_int_equal(ready(&b, &err), QST_OK);
+    b.arena.cap = 4 * 4096;
+    cl_event gate = clCreateUserEvent(fixture->context, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    qst__go go = go_on(&b, fixture->in_order);
+    for (int i = 0; i < 20; i++) {
+        go.n_wait = i ? 0 : 1;
+        go.wait_list = i ? NULL : &gate;
+        run_ok(&b, &go);
+    }
+    go = go_on(&b, fixture->profiling);
+    run_ok(&b, &go);
+    assert_int_equal(clFinish(fixture->profiling), CL_SUCCESS); /* or for ever */
+    assert_int_equal(cl_fixture_read(fixture->profiling, b.buffers[0], 0), 19);
+    assert_int_equal(b.arena.used, 2 * 4096);
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(clFinish(fixture->in_order), CL_SUCCESS);
+    (void)clReleaseEvent(gate);
+    close_bench(&b);
+}
+
 /* Two calls on two queues with room for one block: the second waits for the first on the device. */
 static void test_shared_block(void **state)
 {
@@ -204,8 +238,9 @@ static void test_shared_block(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_step), cmocka_unit_test(test_events),     cmocka_unit_test(test_judge_operands),
-        cmocka_unit_test(test_chain),    cmocka_unit_test(test_many_waits), cmocka_unit_test(test_shared_block),
+        cmocka_unit_test(test_one_step),     cmocka_unit_test(test_events),     cmocka_unit_test(test_judge_operands),
+        cmocka_unit_test(test_chain),        cmocka_unit_test(test_many_waits), cmocka_unit_test(test_held_queue),
+        cmocka_unit_test(test_shared_block),
     };
     return cmocka_run_group_tests(tests, cl_fixture_open, cl_fixture_close);
 }
