@@ -7,9 +7,7 @@
 
 #include <string.h>
 
-/* The first release's candidate ended with a vendor library's close; one of launches as data needs only steps. */
-#define LEAST_CANDIDATE (offsetof(qst_candidate, steps) + sizeof(((qst_candidate *)0)->steps))
-#define LEAST_GROUP     (offsetof(qst_group, constant) + sizeof(((qst_group *)0)->constant))
+#define LEAST_GROUP (offsetof(qst_group, constant) + sizeof(((qst_group *)0)->constant))
 
 static uint32_t closed_classes(uint32_t classes)
 {
@@ -36,9 +34,9 @@ static const char *form_fault(const qst_candidate *c)
 
 qst_status qst__candidate_take(qst_candidate *out, const qst_candidate *candidate, const qst_op *op, qst_error *err)
 {
-    if (!candidate || !qst__take_struct(out, sizeof *out, LEAST_CANDIDATE, candidate))
-        return qst__fail(err, QST_E_INVALID, op->name, "candidate of %u bytes, at least %u",
-                         candidate ? candidate->size : 0, (unsigned)LEAST_CANDIDATE);
+    if (!candidate || !qst__take_struct(out, sizeof *out, QST__LEAST_CANDIDATE, candidate))
+        return qst__fail(err, QST_E_INVALID, op->name, "candidate of %u bytes, at least %u: is its size set?",
+                         candidate ? candidate->size : 0, (unsigned)QST__LEAST_CANDIDATE);
     if (!qst__is_name(out->variant, ".-"))
         return qst__fail(err, QST_E_INVALID, op->name, "candidate: bad variant name '%s': not of [a-z0-9_x.-]",
                          out->variant ? out->variant : "(null)");
@@ -64,8 +62,8 @@ qst_status qst__candidate_take(qst_candidate *out, const qst_candidate *candidat
 qst_status qst__group_take(qst_group *out, const qst_group *group, const char *op, qst_error *err)
 {
     if (!group || !qst__take_struct(out, sizeof *out, LEAST_GROUP, group))
-        return qst__fail(err, QST_E_INVALID, op, "group of %u bytes, at least %u", group ? group->size : 0,
-                         (unsigned)LEAST_GROUP);
+        return qst__fail(err, QST_E_INVALID, op, "group of %u bytes, at least %u: is its size set?",
+                         group ? group->size : 0, (unsigned)LEAST_GROUP);
     if (!qst__is_name(out->name, "-"))
         return qst__fail(err, QST_E_INVALID, op, "group: bad name '%s': not of [a-z0-9_-]",
                          out->name ? out->name : "(null)");

@@ -3,12 +3,13 @@
  * op.c: taking over an operation's descriptor: bounded, and checked once so that nobody after has to. */
 #include "model/op.h"
 
+#include "model/candidate.h"
+
 #include <string.h>
 
 /* The least an operation's descriptor can be: up to its last mandatory member. */
-#define LEAST_OP        (offsetof(qst_op, work) + sizeof(((qst_op *)0)->work))
-#define LEAST_JUDGE     (offsetof(qst_judge, tell) + sizeof(((qst_judge *)0)->tell))
-#define LEAST_CANDIDATE (offsetof(qst_candidate, steps) + sizeof(((qst_candidate *)0)->steps))
+#define LEAST_OP    (offsetof(qst_op, work) + sizeof(((qst_op *)0)->work))
+#define LEAST_JUDGE (offsetof(qst_judge, tell) + sizeof(((qst_judge *)0)->tell))
 
 bool qst__take_struct(void *out, uint32_t out_size, uint32_t least_size, const void *given)
 {
@@ -213,9 +214,9 @@ qst_status qst__op_take_judge(qst_judge *out, const qst_judge *judge, const char
 
 qst_status qst__op_take_trivial(qst_candidate *out, const qst_candidate *trivial, const char *op, qst_error *err)
 {
-    if (!qst__take_struct(out, sizeof *out, LEAST_CANDIDATE, trivial))
+    if (!qst__take_struct(out, sizeof *out, QST__LEAST_CANDIDATE, trivial))
         return qst__fail(err, QST_E_INVALID, op, "trivial candidate of %u bytes, at least %u", trivial->size,
-                         (unsigned)LEAST_CANDIDATE);
+                         (unsigned)QST__LEAST_CANDIDATE);
     if (out->flags & QST__MUST_FLAGS)
         return qst__fail(err, QST_E_INVALID, op, "trivial candidate: flags %#x are unknown", out->flags);
     if (!out->program || !out->steps)

@@ -10,6 +10,7 @@
 #include "run/binaries.h"
 #include "run/decisions.h"
 #include "run/history.h"
+#include "run/slips.h"
 
 #include <string.h>
 
@@ -74,6 +75,8 @@ static qst_status load_plugins(qst_context *ctx, qst_error *err)
             status = qst__fail(err, QST_E_PLUGIN, "context", "plugins.required: %s %s", name,
                                found && found->why ? found->why : "is not there");
     }
+    if (status == QST_OK)
+        qst__slips_plugins(ctx);
     return status;
 }
 

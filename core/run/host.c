@@ -3,6 +3,7 @@
  * host.c: the table of functions that plugins get, and their start as a transaction: what a plugin adds takes effect
  * as a whole, or not at all.
  */
+#include "model/candidate.h"
 #include "run/once.h"
 
 #include <string.h>
@@ -124,11 +125,17 @@ static int32_t host_add_candidate(void *self, const qst_candidate *candidate)
 
     if (!may_add(host, &err))
         return QST_E_STATE;
-    if (candidate && candidate->size > offsetof(qst_candidate, op) + sizeof candidate->op && candidate->op)
+    if (candidate && candidate->size >= QST__LEAST_CANDIDATE && candidate->op)
         set = qst__set_named(host->ctx, candidate->op);
-    if (!set)
-        status = qst__fail(&err, QST_E_INVALID, "plugin", "a candidate for %s: no such operation",
-                           candidate && candidate->op ? candidate->op : "no operation");
+    if (!candidate)
+        status = qst__fail(&err, QST_E_INVALID, "plugin", "candidate is NULL");
+    else if (candidate->size < QST__LEAST_CANDIDATE)
+        status = qst__fail(&err, QST_E_INVALID, "plugin", "a candidate of %u bytes, at least %u: is its size set?",
+                           candidate->size, (unsigned)QST__LEAST_CANDIDATE);
+    else if (!set)
+        status = qst__fail(&err, QST_E_INVALID, "plugin", "candidate %s is for %s: no such operation",
+                           candidate->variant ? candidate->variant : "(null)",
+                           candidate->op ? candidate->op : "no operation");
     else
         status = qst__set_add(&set->model, candidate, name_of(host), host->plugin, &err);
     return status == QST_OK ? QST_OK : refuse(host, status, &err);

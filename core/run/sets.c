@@ -4,7 +4,7 @@
  */
 #include "model/anchor.h"
 #include "model/field.h"
-#include "run/run.h"
+#include "run/slips.h"
 
 #include <string.h>
 
@@ -68,25 +68,6 @@ qst_set *qst__set_named(qst_context *ctx, const char *name)
     return NULL;
 }
 
-/* A pin or denial of this operation's candidates that matches none of them is a slip of the pen. */
-static void check_patterns(const qst_set *set, const char *key, const qst__strings *patterns)
-{
-    const qst__set *model = &set->model;
-    size_t          length = strlen(model->op.name);
-    uint32_t        i, j;
-
-    for (i = 0; i < patterns->count; i++) {
-        const char *pattern = patterns->data[i];
-        if (strncmp(pattern, model->op.name, length) || pattern[length] != '.')
-            continue;
-        for (j = 0; j < model->n_candidates && !qst__glob(pattern, model->candidates[j].name); j++)
-            ;
-        if (j == model->n_candidates)
-            QST__LOG(&set->ctx->log, CONF, WARN, "%s: '%s' is none of %s's %u candidates", key, pattern, model->op.name,
-                     model->n_candidates);
-    }
-}
-
 void qst__set_use(qst_set *set)
 {
     if (atomic_load_explicit(&set->frozen, memory_order_acquire))
@@ -94,11 +75,11 @@ void qst__set_use(qst_set *set)
     qst__lock_take(&set->lock);
     if (!atomic_load(&set->frozen)) {
         qst__set_freeze(&set->model, set->ctx->settings);
-        check_patterns(set, "candidates.pin", &set->ctx->settings->pin);
-        check_patterns(set, "candidates.deny", &set->ctx->settings->deny);
+        qst__slips_set(set);
         atomic_store(&set->frozen, true);
     }
     qst__lock_give(&set->lock);
+    qst__slips_rest(set->ctx);
 }
 
 qst_status qst_op_create(qst_set **set, qst_context *ctx, const qst_op *op, qst_error *err)
