@@ -241,14 +241,20 @@ static qst_status call_step(qst__runner *runner, uint32_t step, const qst__go *g
 {
     const qst__step *s = &runner->recipe.steps[step];
     qst_mem          operands[QST_OPERANDS_MAX];
+    qst__go          inner = {.queue = go->queue,
+                              .in_order = go->in_order,
+                              .operands = operands,
+                              .n_wait = n_wait,
+                              .wait_list = wait_list,
+                              .event = event,
+                              .depth = go->depth + 1};
     qst_status       status;
     for (uint32_t i = 0; i < s->n_args; i++) {
         const qst_arg *arg = &s->args[i];
         operands[i] = arg->kind == QST_ARG_OPERAND ? go->operands[arg->index] : qst_mem_of(blocks[arg->index]->mem);
         operands[i].offset += arg->bits[0];
     }
-    status = runner->recipe.call(s->target, go->queue, go->in_order, operands, n_wait, (void *const *)wait_list,
-                                 (void **)event, err);
+    status = runner->recipe.call(s->target, &inner, err);
     if (status == QST_OK)
         atomic_fetch_add_explicit(&runner->steps[step].calls, 1, memory_order_relaxed);
     return status;

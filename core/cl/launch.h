@@ -29,7 +29,9 @@ typedef struct qst__go {
     cl_event        *event; /* of the last step; NULL: none wanted */
     cl_event        *first; /* of the first step, for timing; NULL: none wanted; may come out equal to *event's, or NULL
                                where the driver does not let it be kept */
-    uint32_t        *touched; /* NULL: not wanted; written after a failure */
+    uint32_t *touched;      /* NULL: not wanted; after a failure, bits of the operands that may be used all the same, by
+                                 what was enqueued before it */
+    uint32_t  depth;        /* of the calls from steps that lead here */
 } qst__go;
 
 /* programs[i]: the built program that the recipe's steps name by index i. Kernels are created (and their work-group

@@ -28,9 +28,9 @@ typedef struct qst__step {
     qst_arg *args;
 } qst__step;
 
-/* Runs a call's target on operands of its own. */
-typedef qst_status (*qst__call)(void *target, void *queue, bool in_order, const qst_mem *operands, uint32_t n_wait,
-                                void *const *wait_list, void **event, qst_error *err);
+/* Runs a call's target as `go` (launch.h) says. */
+struct qst__go;
+typedef qst_status (*qst__call)(void *target, const struct qst__go *go, qst_error *err);
 
 typedef struct qst__recipe {
     const qst__alloc *alloc;

@@ -30,7 +30,7 @@ static void tune(qst__worker *w, qst__route *route)
     qst_status  status;
 
     memset(&err, 0, sizeof err);
-    status = qst__tune_route(route, false, &err);
+    status = qst__tune_route(route, false, 0, &err);
     if (status != QST_OK && err.status != QST_OK)
         QST__LOG(&w->ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, err.text);
     if (status == QST_E_BUSY) /* another process is at it: the next miss looks again */

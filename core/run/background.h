@@ -19,6 +19,6 @@ void qst__background_end(qst_context *ctx);
 
 /* tuning.c: takes the key's claims, waiting for them or not, and tunes it in the calling thread. E_BUSY: another is at it; QST_NOTHING: it is
  * READY. */
-qst_status qst__tune_route(qst__route *route, bool wait, qst_error *err);
+qst_status qst__tune_route(qst__route *route, bool wait, uint32_t depth, qst_error *err);
 
 #endif

@@ -102,8 +102,13 @@ static qst_status bracket(qst__bench *r, qst__tried *t, uint64_t *span, uint64_t
         code = clEnqueueMarkerWithWaitList(queue, 0, NULL, &from);
     for (i = 0; i < t->repeats && code == CL_SUCCESS && status == QST_OK; i++) {
         bool events = r->ruler == QST__RULER_EVENTS;
-        status = qst__way_enqueue(t->main, r->site, queue, true, r->main.operand, 0, NULL,
-                                  events && i + 1 == t->repeats ? &to : NULL, events && i == 0 ? &from : NULL, err);
+        status = qst__way_enqueue(t->main, r->site,
+                                  &(qst__go){.queue = queue,
+                                             .in_order = true,
+                                             .operands = r->main.operand,
+                                             .event = events && i + 1 == t->repeats ? &to : NULL,
+                                             .first = events && i == 0 ? &from : NULL},
+                                  err);
     }
     if (r->ruler == QST__RULER_MARKERS && code == CL_SUCCESS && status == QST_OK)
         code = clEnqueueMarkerWithWaitList(queue, 0, NULL, &to);

@@ -18,6 +18,7 @@ typedef struct qst__bench {
     qst__route *route;
     qst__shelf *shelf;
     qst__site  *site;
+    uint32_t    depth; /* of the calls from steps that made it tune */
     uint32_t    ruler;
     uint64_t    empty_ns; /* an empty bracket of markers */
     bool        has_second;

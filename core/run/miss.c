@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The route's way for a candidate: made once. */
-static qst_status way_for(qst__route *route, uint32_t candidate, qst__way **out, qst_error *err)
+static qst_status way_for(qst__route *route, uint32_t candidate, uint32_t depth, qst__way **out, qst_error *err)
 {
     qst__site *site = route->shelf->site;
     qst__way  *way = NULL, *there;
@@ -22,7 +22,7 @@ static qst_status way_for(qst__route *route, uint32_t candidate, qst__way **out,
         *out = there;
         return QST_OK;
     }
-    status = qst__way_create(&way, route->shelf, candidate, &route->entry->key, route->normal, err);
+    status = qst__way_create(&way, route->shelf, candidate, &route->entry->key, route->normal, depth, err);
     if (status != QST_OK)
         return status;
     qst__lock_take(&site->lock);
@@ -41,7 +41,7 @@ static qst_status way_for(qst__route *route, uint32_t candidate, qst__way **out,
 }
 
 /* The best right candidate of the verdict that can run just this problem. */
-bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, qst__way **way)
+bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, uint32_t depth, qst__way **way)
 {
     const qst__set *set = &route->shelf->set->model;
     qst_context    *ctx = route->shelf->site->ctx;
@@ -57,7 +57,7 @@ bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, qst__wa
             !qst__settings_allow(ctx->settings, set->candidates[c].name, &why))
             continue;
         memset(&err, 0, sizeof err);
-        if (way_for(route, c, way, &err) == QST_OK)
+        if (way_for(route, c, depth, way, &err) == QST_OK)
             return true;
         QST__LOG(&ctx->log, RUN, INFO, "%s is passed over: %s", set->candidates[c].name, err.text);
         if (err.status != QST_E_UNSUPPORTED && err.status != QST_E_NOTFOUND && err.status != QST_E_NOMEM)
@@ -94,7 +94,7 @@ static uint32_t cheapest_verified(const qst__route *route)
     return best;
 }
 
-static qst_status safe_way(qst__route *route, qst__way **way, qst_error *err)
+static qst_status safe_way(qst__route *route, uint32_t depth, qst__way **way, qst_error *err)
 {
     const qst__set     *set = &route->shelf->set->model;
     const qst__verdict *verdict = atomic_load_explicit(&route->entry->verdict, memory_order_acquire);
@@ -102,7 +102,7 @@ static qst_status safe_way(qst__route *route, qst__way **way, qst_error *err)
     qst_error           ignored;
 
     memset(&ignored, 0, sizeof ignored);
-    if (c != UINT32_MAX && way_for(route, c, way, &ignored) == QST_OK)
+    if (c != UINT32_MAX && way_for(route, c, depth, way, &ignored) == QST_OK)
         return QST_OK;
     c = set->fallback;
     if (c == UINT32_MAX)
@@ -113,7 +113,7 @@ static qst_status safe_way(qst__route *route, qst__way **way, qst_error *err)
         return qst__fail(err, QST_E_VERIFY, set->op.name, "no candidate gives a right result here; %s: %s",
                          set->candidates[c].name, verdict->findings[i].why ? verdict->findings[i].why : "wrong");
     memset(&ignored, 0, sizeof ignored);
-    if (way_for(route, c, way, &ignored) == QST_OK)
+    if (way_for(route, c, depth, way, &ignored) == QST_OK)
         return QST_OK;
     if (ignored.status == QST_E_UNSUPPORTED)
         return qst__fail(err, QST_E_UNSUPPORTED, set->op.name, "no candidate computes this problem here; %s: %s",
@@ -122,7 +122,7 @@ static qst_status safe_way(qst__route *route, qst__way **way, qst_error *err)
 }
 
 /* Tunes or has it tuned, as the policy says. True: what the route gets now may stay. */
-static bool learn(qst__route *route, bool nested)
+static bool learn(qst__route *route, uint32_t depth)
 {
     qst_context *ctx = route->shelf->site->ctx;
     qst__entry  *entry = route->entry;
@@ -132,7 +132,7 @@ static bool learn(qst__route *route, bool nested)
     switch (ctx->settings->mode) {
     case QST__MODE_TUNE:
         memset(&why, 0, sizeof why);
-        status = qst__tune_route(route, ctx->settings->wait && !nested, &why);
+        status = qst__tune_route(route, ctx->settings->wait && !depth, depth, &why);
         if (why.status != QST_OK)
             QST__LOG(&ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, why.text);
         /* Another thread is at it, or the budget ended it: the next call looks again. */
@@ -147,17 +147,17 @@ static bool learn(qst__route *route, bool nested)
     }
 }
 
-qst_status qst__resolve(qst__route *route, qst__way **way, bool nested, bool *keep, qst_error *err)
+qst_status qst__resolve(qst__route *route, uint32_t depth, qst__way **way, bool *keep, qst_error *err)
 {
-    *keep = learn(route, nested);
-    return qst__resolve_known(route, way, err);
+    *keep = learn(route, depth);
+    return qst__resolve_known(route, depth, way, err);
 }
 
-qst_status qst__resolve_known(qst__route *route, qst__way **way, qst_error *err)
+qst_status qst__resolve_known(qst__route *route, uint32_t depth, qst__way **way, qst_error *err)
 {
-    if (qst__way_of_verdict(route, atomic_load_explicit(&route->entry->verdict, memory_order_acquire), way))
+    if (qst__way_of_verdict(route, atomic_load_explicit(&route->entry->verdict, memory_order_acquire), depth, way))
         return QST_OK;
-    return safe_way(route, way, err);
+    return safe_way(route, depth, way, err);
 }
 
 void qst__demote(qst__route *route, const qst__way *way, const qst_error *err)

@@ -158,8 +158,13 @@ static qst_status run(probing *p, qst__way *way, uint32_t times, double *ns, uin
     qst_status   status = QST_OK;
 
     for (i = 0; i < times && status == QST_OK; i++)
-        status = qst__way_enqueue(way, p->site, p->site->bench, true, p->operand, 0, NULL,
-                                  events && i + 1 == times ? &last : NULL, events && i == 0 ? &first : NULL, err);
+        status = qst__way_enqueue(way, p->site,
+                                  &(qst__go){.queue = p->site->bench,
+                                             .in_order = true,
+                                             .operands = p->operand,
+                                             .event = events && i + 1 == times ? &last : NULL,
+                                             .first = events && i == 0 ? &first : NULL},
+                                  err);
     code = clFinish(p->site->bench);
     *host = qst__now(&ctx->clock) - start;
     if (status == QST_OK && code != CL_SUCCESS)
@@ -194,7 +199,7 @@ static qst_status rebind(probing *p, uint32_t candidate, uint32_t repeats, qst__
     *way = NULL;
     status = make_problem(p, repeats, err);
     if (status == QST_OK)
-        status = qst__way_create(way, p->shelf, candidate, &p->key, p->problem, err);
+        status = qst__way_create(way, p->shelf, candidate, &p->key, p->problem, 0, err);
     if (status == QST_OK)
         status = run(p, *way, 1, ns, &host, err);
     if (status == QST_OK && (double)host > *ns + LATE_BUILD_NS) {

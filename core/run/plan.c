@@ -45,7 +45,7 @@ qst_status qst_plan_create(qst_plan **out, qst_set *set, cl_command_queue queue,
     plan->flags = flags;
     status = qst__route_of(shelf, copy, &plan->route, err);
     if (status == QST_OK)
-        status = qst__route_settle(plan->route, false, err); /* the miss policy applies here */
+        status = qst__route_settle(plan->route, 0, err); /* the miss policy applies here */
     if (status == QST_OK) {
         *out = plan;
         plan = NULL;

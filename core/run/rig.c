@@ -105,7 +105,7 @@ static qst_status bind_other(qst__bench *r, qst__trial *trial, uint32_t candidat
     if (!trial->ready)
         return QST_OK;
     memset(&refused, 0, sizeof refused);
-    status = qst__way_create(way, r->shelf, candidate, &trial->key, trial->problem, &refused);
+    status = qst__way_create(way, r->shelf, candidate, &trial->key, trial->problem, r->depth, &refused);
     if (status == QST_OK || status == QST_E_UNSUPPORTED)
         return QST_OK;
     return qst__fail(err, status, refused.source, "on a second shape: %s", refused.text);
@@ -115,7 +115,7 @@ static qst_status bind_other(qst__bench *r, qst__trial *trial, uint32_t candidat
 static qst_status bind_fallback(qst__bench *r, qst_error *err)
 {
     uint32_t   fallback = r->shelf->set->model.fallback;
-    qst_status status = qst__way_create(&r->fallback, r->shelf, fallback, &r->main.key, r->main.problem, err);
+    qst_status status = qst__way_create(&r->fallback, r->shelf, fallback, &r->main.key, r->main.problem, r->depth, err);
 
     return status == QST_OK ? bind_other(r, &r->second, fallback, &r->fallback_second, err) : status;
 }
@@ -177,7 +177,7 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
         return status;
     t->watched = true;
     if (!t->main) {
-        status = qst__way_create(&t->main, r->shelf, candidate, &r->main.key, r->main.problem, err);
+        status = qst__way_create(&t->main, r->shelf, candidate, &r->main.key, r->main.problem, r->depth, err);
         if (status == QST_OK)
             status = bind_other(r, &r->second, candidate, &t->second, err);
         if (status == QST_OK)
@@ -322,13 +322,14 @@ static void rig_close(void *self)
     qst__trial_finish(&r->real);
 }
 
-qst_status qst__rig_create(qst__rig *rig, qst__route *route, qst_error *err)
+qst_status qst__rig_create(qst__rig *rig, qst__route *route, uint32_t depth, qst_error *err)
 {
     const qst__alloc *alloc = &route->shelf->site->ctx->alloc;
     qst__bench       *r = qst__zalloc(alloc, sizeof *r);
 
     if (r) {
         r->route = route;
+        r->depth = depth;
         r->shelf = route->shelf;
         r->site = route->shelf->site;
         r->tried = qst__zalloc_array(alloc, route->shelf->set->model.n_candidates + 1, sizeof *r->tried);

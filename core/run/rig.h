@@ -9,7 +9,7 @@
 #include "run/run.h"
 #include "tune/rig.h"
 
-qst_status qst__rig_create(qst__rig *rig, qst__route *route, qst_error *err);
+qst_status qst__rig_create(qst__rig *rig, qst__route *route, uint32_t depth, qst_error *err);
 /* Was anything measured with it? */
 bool qst__rig_opened(const qst__rig *rig);
 /* A zeroed rig is fine. */

@@ -268,9 +268,7 @@ static bool last_resort(const qst__route *route, const qst__way *way)
 }
 
 /* Off the hit path: finds ways until one is enqueued. */
-static qst_status run_slowly(qst__route *route, qst__way *way, cl_command_queue queue, bool in_order,
-                             const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
-                             uint32_t touched, qst_error *failed, qst_error *err)
+static qst_status run_slowly(qst__route *route, qst__way *way, const qst__go *go, qst_error *failed, qst_error *err)
 {
     qst_status status = failed->status;
     uint32_t   tries = route->shelf->set->model.n_candidates + 1;
@@ -283,17 +281,17 @@ static qst_status run_slowly(qst__route *route, qst__way *way, cl_command_queue 
             if (last_resort(route, way) || !tries)
                 return give_up(failed, err);
             qst__demote(route, way, failed);
-            if (spoiled(route, touched, in_order))
+            if (spoiled(route, *go->touched, go->in_order))
                 return give_up(failed, err);
         }
-        status = qst__resolve(route, &way, false, &keep, err);
+        status = qst__resolve(route, 0, &way, &keep, err);
         if (status != QST_OK)
             return status;
         if (keep)
             atomic_store_explicit(&route->way, way, memory_order_release);
         qst__error_clear(failed);
-        status = qst__way_try(way, route->shelf->site, queue, in_order, operands, n_wait, wait_list, event, &touched,
-                              failed);
+        *go->touched = 0;
+        status = qst__way_enqueue(way, route->shelf->site, go, failed);
         if (status == QST_OK)
             return QST_OK;
     }
@@ -305,7 +303,8 @@ qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_ord
     qst__way *way = atomic_load_explicit(&route->way, memory_order_acquire);
     qst_mem   normal[QST_OPERANDS_MAX];
     qst_error failed;
-    uint32_t  i, touched;
+    qst__go   go;
+    uint32_t  i, touched = 0;
 
     if (route->kind == QST__ROUTE_NOTHING)
         return qst__join_nothing(queue, n_wait, wait_list, event, err);
@@ -314,13 +313,20 @@ qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_ord
     failed.status = QST_OK;
     failed.cl_code = 0;
     failed.source[0] = failed.text[0] = '\0';
-    if (way && qst__way_try(way, route->shelf->site, queue, in_order, normal, n_wait, wait_list, event, &touched,
-                            &failed) == QST_OK)
+    memset(&go, 0, sizeof go);
+    go.queue = queue;
+    go.in_order = in_order;
+    go.operands = normal;
+    go.n_wait = n_wait;
+    go.wait_list = wait_list;
+    go.event = event;
+    go.touched = &touched;
+    if (way && qst__way_enqueue(way, route->shelf->site, &go, &failed) == QST_OK)
         return QST_OK;
-    return run_slowly(route, way, queue, in_order, normal, n_wait, wait_list, event, way ? touched : 0, &failed, err);
+    return run_slowly(route, way, &go, &failed, err);
 }
 
-qst_status qst__route_settle(qst__route *route, bool nested, qst_error *err)
+qst_status qst__route_settle(qst__route *route, uint32_t depth, qst_error *err)
 {
     qst__way  *way;
     bool       keep = false;
@@ -328,51 +334,36 @@ qst_status qst__route_settle(qst__route *route, bool nested, qst_error *err)
 
     if (route->kind != QST__ROUTE_TUNED || atomic_load(&route->way))
         return QST_OK;
-    status = qst__resolve(route, &way, nested, &keep, err);
+    status = qst__resolve(route, depth, &way, &keep, err);
     if (status == QST_OK && keep)
         atomic_store_explicit(&route->way, way, memory_order_release);
     return status;
 }
 
-/* How deep calls from steps are nested on this thread: an operation that calls itself must come to an end. */
-#define DEPTH_MAX 8u
-static _Thread_local uint32_t depth;
-
-static qst_status call(qst__route *route, qst__way *way, cl_command_queue queue, bool in_order, const qst_mem *normal,
-                       cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err)
-{
-    qst_status status;
-
-    if (depth == DEPTH_MAX)
-        return qst__fail(err, QST_E_PLUGIN, way->name, "calls from steps are nested over %u deep", DEPTH_MAX);
-    depth++;
-    status = qst__way_enqueue(way, route->shelf->site, queue, in_order, normal, n_wait, wait_list, event, NULL, err);
-    depth--;
-    return status;
-}
-
-qst_status qst__route_call(void *target, void *queue, bool in_order, const qst_mem *operands, uint32_t n_wait,
-                           void *const *wait_list, void **event, qst_error *err)
+qst_status qst__route_call(void *target, const qst__go *go, qst_error *err)
 {
     qst__route *route = target;
     qst__way   *way = atomic_load_explicit(&route->way, memory_order_acquire);
+    const char *op = route->shelf->set->model.op.name;
     qst_mem     normal[QST_OPERANDS_MAX];
+    qst__go     inner = *go;
     uint32_t    i;
     qst_status  status = QST_OK;
 
+    if (go->depth > QST__DEPTH_MAX)
+        return qst__fail(err, QST_E_PLUGIN, op, "calls from steps are nested over %u deep", QST__DEPTH_MAX);
     for (i = 0; i < route->n_operands; i++) {
-        normal[i] = operands[route->perm[i]];
+        normal[i] = go->operands[route->perm[i]];
         if (route->span[route->perm[i]] && (normal[i].offset & ((UINT64_C(1) << route->align[route->perm[i]]) - 1)))
-            return qst__fail(err, QST_E_INVALID, route->shelf->set->model.op.name,
+            return qst__fail(err, QST_E_INVALID, op,
                              "%s: a calling candidate's operand begins at byte %llu, no multiple of %llu",
                              route->shelf->set->model.op.operands[route->perm[i]].name,
                              (unsigned long long)normal[i].offset, 1ull << route->align[route->perm[i]]);
     }
     if (route->kind == QST__ROUTE_NOTHING)
-        return qst__join_nothing(queue, n_wait, (const cl_event *)wait_list, (cl_event *)event, err);
+        return qst__join_nothing(go->queue, go->n_wait, go->wait_list, go->event, err);
     if (!way)
-        status = qst__resolve_known(route, &way, err);
-    return status != QST_OK
-               ? status
-               : call(route, way, queue, in_order, normal, n_wait, (const cl_event *)wait_list, (cl_event *)event, err);
+        status = qst__resolve_known(route, go->depth, &way, err);
+    inner.operands = normal;
+    return status == QST_OK ? qst__way_enqueue(way, route->shelf->site, &inner, err) : status;
 }

@@ -35,6 +35,7 @@
 #include <stdatomic.h>
 
 #define QST__SETS_MAX      64u    /* operations in a context */
+#define QST__DEPTH_MAX     8u     /* calls from steps inside calls from steps: what calls itself must come to an end */
 #define QST__ROUTES_MAX    65536u /* exact problems remembered on a shelf; more are prepared anew at each call */
 #define QST__PROBLEM_BYTES 1024u  /* bytes of a problem struct, at most: copies of one stand on the stack */
 #define QST__ALIGN_MAX     7u     /* log2 of the largest alignment that is told apart, in bytes */
@@ -253,22 +254,21 @@ qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_ord
 /* The key of a problem in normal form at the configured level. */
 void qst__key_of(const qst__shelf *shelf, const void *normal, qst__key *key);
 
-/* Finds the way that a first run would need. nested: for a step that calls it; then nobody is waited for, for the one who
- * has the key may be our own caller. */
-qst_status qst__route_settle(qst__route *route, bool nested, qst_error *err);
+/* Finds the way that a first run would need. depth: of the calls from steps that lead here; unless it is 0 nobody is
+ * waited for, for the one who has the key may be our own caller. */
+qst_status qst__route_settle(qst__route *route, uint32_t depth, qst_error *err);
 /* For steps that call another operation (cl/recipe.h): runs the route as it is known, and never tunes, for its caller may be
  * timed. */
-qst_status qst__route_call(void *route, void *queue, bool in_order, const qst_mem *operands, uint32_t n_wait,
-                           void *const *wait_list, void **event, qst_error *err);
+qst_status qst__route_call(void *route, const qst__go *go, qst_error *err);
 
 /* ---- miss.c --------------------------------------------------------------------------------------------------- */
 
 /* Finds a way: verdict, store, tuning or the safe candidate, as the policy says. *keep: the route may keep it. */
-qst_status qst__resolve(qst__route *route, qst__way **way, bool nested, bool *keep, qst_error *err);
+qst_status qst__resolve(qst__route *route, uint32_t depth, qst__way **way, bool *keep, qst_error *err);
 /* The same from what is known, without tuning. */
-qst_status qst__resolve_known(qst__route *route, qst__way **way, qst_error *err);
+qst_status qst__resolve_known(qst__route *route, uint32_t depth, qst__way **way, qst_error *err);
 /* The way of the best right candidate that can run just this problem; false: there is none. */
-bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, qst__way **way);
+bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, uint32_t depth, qst__way **way);
 /* After a way failed on a hit: logs, demotes its candidate. */
 void qst__demote(qst__route *route, const qst__way *way, const qst_error *err);
 
@@ -277,7 +277,7 @@ void qst__demote(qst__route *route, const qst__way *way, const qst_error *err);
 /* Binds a candidate to a problem in normal form: can_run, steps, limits, programs, kernels; or opens the vendor's
  * library. The problem's memory must outlive the way. `key` is what program() gets. */
 qst_status qst__way_create(qst__way **way, qst__shelf *shelf, uint32_t candidate, const qst__key *key,
-                           const void *problem, qst_error *err);
+                           const void *problem, uint32_t depth, qst_error *err);
 /* The operation's trivial candidate. */
 qst_status qst__way_trivial(qst__way **way, qst__shelf *shelf, const void *problem, qst_error *err);
 /* Can a vendor candidate's library be opened here? Tried once a process. */
@@ -286,14 +286,8 @@ bool qst__vendor_opens(qst__shelf *shelf, uint32_t candidate);
 qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *problem, uint32_t phase, uint64_t seed,
                           qst_error *err);
 void       qst__way_destroy(qst__way *way, const qst__alloc *alloc);
-/* Enqueues one execution; operands of the normal form. first: event of the first kernel, for timing. */
-qst_status qst__way_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
-                            const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
-                            cl_event *first, qst_error *err);
-/* The same for a call that another candidate may take over. *touched: after a failure, bits of the operands that may be
- * used all the same, by what was enqueued before it. */
-qst_status qst__way_try(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order, const qst_mem *operands,
-                        cl_uint n_wait, const cl_event *wait_list, cl_event *event, uint32_t *touched, qst_error *err);
+/* Enqueues one execution; operands of the normal form. */
+qst_status qst__way_enqueue(qst__way *way, qst__site *site, const qst__go *go, qst_error *err);
 uint32_t   qst__way_launches(const qst__way *way);
 uint64_t   qst__way_workspace(const qst__way *way);
 uint64_t   qst__way_runs(const qst__way *way);
@@ -305,9 +299,7 @@ void qst__type_sizes(const qst_op *op, const void *problem, uint32_t bytes[QST_O
 
 /* ---- vendor.c ------------------------------------------------------------------------------------------------- */
 
-qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
-                               const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
-                               uint32_t *touched, qst_error *err);
+qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, const qst__go *go, qst_error *err);
 void       qst__lanes_destroy(qst__site *site);
 
 /* ---- answers.c ------------------------------------------------------------------------------------------------ */

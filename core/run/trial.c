@@ -225,8 +225,13 @@ qst_status qst__trial_run(qst__trial *t, qst__way *way, uint64_t *host_ns, uint6
     if (code != CL_SUCCESS)
         return fail_cl(err, code, "clFinish before a run");
     start = qst__now(&ctx->clock);
-    status = qst__way_enqueue(way, t->shelf->site, t->queue, true, t->operand, 0, NULL, events ? &last : NULL,
-                              events ? &first : NULL, err);
+    status = qst__way_enqueue(way, t->shelf->site,
+                              &(qst__go){.queue = t->queue,
+                                         .in_order = true,
+                                         .operands = t->operand,
+                                         .event = events ? &last : NULL,
+                                         .first = events ? &first : NULL},
+                              err);
     if (status != QST_OK)
         return status;
     code = clFinish(t->queue);

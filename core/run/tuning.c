@@ -190,7 +190,7 @@ static bool *find_suspects(qst__shelf *shelf)
 }
 
 /* The claims are ours. *state and *decision: what came of it; NULL: nothing. */
-static qst_status tune_now(qst__route *route, int *state, const qst__verdict **decision, qst_error *err)
+static qst_status tune_now(qst__route *route, uint32_t depth, int *state, const qst__verdict **decision, qst_error *err)
 {
     qst_context  *ctx = route->shelf->site->ctx;
     qst__entry   *entry = route->entry;
@@ -205,7 +205,7 @@ static qst_status tune_now(qst__route *route, int *state, const qst__verdict **d
     memset(&rig, 0, sizeof rig);
     status = begin(route, verdict, err);
     if (status == QST_OK)
-        status = qst__rig_create(&rig, route, err);
+        status = qst__rig_create(&rig, route, depth, err);
     if (status == QST_OK) {
         fill_task(&task, route, &rig);
         task.suspect = suspect = find_suspects(route->shelf);
@@ -227,11 +227,11 @@ static qst_status tune_now(qst__route *route, int *state, const qst__verdict **d
 }
 
 /* The winner has run on this device with the sizes it will have: its programs are complete now. */
-static void note_programs(qst__route *route)
+static void note_programs(qst__route *route, uint32_t depth)
 {
     qst__way *way;
 
-    if (qst__way_of_verdict(route, atomic_load(&route->entry->verdict), &way))
+    if (qst__way_of_verdict(route, atomic_load(&route->entry->verdict), depth, &way))
         qst__binaries_note(route->shelf->site, way);
 }
 
@@ -254,7 +254,7 @@ static qst_status claim_machine(qst__entry *entry, bool wait, void **token)
     return status == QST_E_BUSY ? status : QST_OK; /* a store that cannot claim does not keep us from tuning */
 }
 
-qst_status qst__tune_route(qst__route *route, bool wait, qst_error *err)
+qst_status qst__tune_route(qst__route *route, bool wait, uint32_t depth, qst_error *err)
 {
     qst__entry         *entry = route->entry;
     qst_context        *ctx = entry->shelf->site->ctx;
@@ -273,8 +273,8 @@ qst_status qst__tune_route(qst__route *route, bool wait, qst_error *err)
         /* Another process may have answered since we looked. */
         state = qst__recall(entry, state);
         if (state != QST__KEY_READY) {
-            status = tune_now(route, &state, &decision, err);
-            note_programs(route);
+            status = tune_now(route, depth, &state, &decision, err);
+            note_programs(route, depth);
         }
         if (token)
             ctx->store.release(ctx->store.self, token);

@@ -125,10 +125,9 @@ static qst_status call(qst__way *way, cl_command_queue queue, const qst_mem *ope
     return status;
 }
 
-qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
-                               const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
-                               uint32_t *touched, qst_error *err)
+qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, const qst__go *go, qst_error *err)
 {
+    uint32_t   ignored_bits, *touched = go->touched ? go->touched : &ignored_bits;
     qst__lane *lane;
     cl_event   begin = NULL, end = NULL, joined = NULL;
     qst_error  ignored;
@@ -136,30 +135,30 @@ qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, cl_command_queue 
     qst_status status;
 
     *touched = 0;
-    if (in_order)
-        return call(way, queue, operands, n_wait, wait_list, event, touched, err);
+    if (go->in_order)
+        return call(way, go->queue, go->operands, go->n_wait, go->wait_list, go->event, touched, err);
     status = take_lane(site, &lane, err);
     if (status != QST_OK)
         return status;
-    code = clEnqueueMarkerWithWaitList(queue, n_wait, n_wait ? wait_list : NULL, &begin);
+    code = clEnqueueMarkerWithWaitList(go->queue, go->n_wait, go->n_wait ? go->wait_list : NULL, &begin);
     if (code != CL_SUCCESS) {
         give_lane(site, lane, NULL);
         return qst__fail_cl(err, code, way->name, "a marker on the caller's queue: %s", qst__cl_name(code));
     }
-    status = call(way, lane->queue, operands, 1, &begin, &end, touched, err);
+    status = call(way, lane->queue, go->operands, 1, &begin, &end, touched, err);
     clReleaseEvent(begin);
     memset(&ignored, 0, sizeof ignored);
     if (status != QST_OK && qst__join_mark(lane->queue, &end, &ignored) != QST_OK)
         end = NULL; /* else the lane remembers what it still waits for */
     if (status == QST_OK) {
         clFlush(lane->queue); /* the caller's queue waits for it: it must not sit in a buffer of ours */
-        code = clEnqueueMarkerWithWaitList(queue, 1, &end, &joined);
+        code = clEnqueueMarkerWithWaitList(go->queue, 1, &end, &joined);
         if (code != CL_SUCCESS) {
             *touched = UINT32_MAX;
             status =
                 qst__fail_cl(err, code, way->name, "a marker that joins the caller's queue: %s", qst__cl_name(code));
-        } else if (event) {
-            *event = joined;
+        } else if (go->event) {
+            *go->event = joined;
         } else {
             clReleaseEvent(joined);
         }

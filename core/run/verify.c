@@ -92,7 +92,8 @@ static qst_status make_expected(qst__trial *t, qst__way *fallback, qst_error *er
     if (status == QST_OK)
         status = qst__trial_reset(t, err);
     if (status == QST_OK)
-        status = qst__way_enqueue(fallback, t->shelf->site, t->queue, true, operands, 0, NULL, NULL, NULL, err);
+        status = qst__way_enqueue(fallback, t->shelf->site,
+                                  &(qst__go){.queue = t->queue, .in_order = true, .operands = operands}, err);
     memcpy(t->mem, mine, sizeof mine);
     for (i = 0; i < t->n && status != QST_OK; i++) {
         if (t->expected[i])

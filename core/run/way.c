@@ -17,6 +17,7 @@ typedef struct binder {
     const qst_candidate *candidate; /* or */
     const qst_judge     *judge;
     qst_key              key;
+    uint32_t             depth;
 } binder;
 
 void qst__type_sizes(const qst_op *op, const void *problem, uint32_t bytes[QST_OPERANDS_MAX])
@@ -60,6 +61,9 @@ static qst_status bind_call(const binder *b, qst__step *step, qst__way *way, qst
 
     if (!set)
         return qst__fail(err, QST_E_NOTFOUND, b->who, "it calls the operation %s, which is not here", step->op);
+    if (b->depth >= QST__DEPTH_MAX)
+        return qst__fail(err, QST_E_UNSUPPORTED, b->who, "its calls of %s would be nested over %u deep", step->op,
+                         QST__DEPTH_MAX);
     if (step->n_args != set->model.op.n_operands)
         return qst__fail(err, QST_E_INVALID, b->who, "it calls %s with %u operands, not %u", step->op, step->n_args,
                          set->model.op.n_operands);
@@ -75,7 +79,7 @@ static qst_status bind_call(const binder *b, qst__step *step, qst__way *way, qst
         way->called = route;
     }
     step->target = route;
-    return qst__route_settle(route, true, err);
+    return qst__route_settle(route, b->depth + 1, err);
 }
 
 /* Limits, programs, kernels of a recorded recipe. */
@@ -132,7 +136,7 @@ static qst_status record(const binder *b, qst__recipe *recipe, qst_error *err)
     return QST_OK;
 }
 
-static qst_status bind_launches(qst__way *way, qst__shelf *shelf, qst_key key, qst_error *err)
+static qst_status bind_launches(qst__way *way, qst__shelf *shelf, qst_key key, uint32_t depth, qst_error *err)
 {
     binder      b;
     qst__recipe recipe;
@@ -144,6 +148,7 @@ static qst_status bind_launches(qst__way *way, qst__shelf *shelf, qst_key key, q
     b.problem = way->problem;
     b.candidate = way->desc;
     b.key = key;
+    b.depth = depth;
     qst__recipe_init(&recipe, &shelf->site->ctx->alloc, shelf->set->model.op.n_operands, false);
     status = record(&b, &recipe, err);
     if (status == QST_OK)
@@ -195,7 +200,7 @@ static qst_status bind_vendor(qst__way *way, qst__shelf *shelf, qst_error *err)
 }
 
 qst_status qst__way_create(qst__way **out, qst__shelf *shelf, uint32_t candidate, const qst__key *key,
-                           const void *problem, qst_error *err)
+                           const void *problem, uint32_t depth, qst_error *err)
 {
     const qst__set       *set = &shelf->set->model;
     const qst__candidate *c = &set->candidates[candidate];
@@ -216,7 +221,7 @@ qst_status qst__way_create(qst__way **out, qst__shelf *shelf, uint32_t candidate
     way->name = c->name;
     way->candidate = candidate;
     way->problem = problem;
-    status = c->desc.steps ? bind_launches(way, shelf, qst__key_view(key), err) : bind_vendor(way, shelf, err);
+    status = c->desc.steps ? bind_launches(way, shelf, qst__key_view(key), depth, err) : bind_vendor(way, shelf, err);
     if (status == QST_OK) {
         *out = way;
         way = NULL;
@@ -242,7 +247,7 @@ qst_status qst__way_trivial(qst__way **out, qst__shelf *shelf, const void *probl
     way->name = "trivial";
     way->candidate = UINT32_MAX;
     way->problem = problem;
-    status = bind_launches(way, shelf, none, err);
+    status = bind_launches(way, shelf, none, 0, err);
     if (status == QST_OK) {
         *out = way;
         way = NULL;
@@ -319,41 +324,7 @@ void qst__way_account(const qst__way *way, qst_context *ctx)
         atomic_fetch_add(&ctx->cl_counters.kernels, runs);
 }
 
-qst_status qst__way_enqueue(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order,
-                            const qst_mem *operands, cl_uint n_wait, const cl_event *wait_list, cl_event *event,
-                            cl_event *first, qst_error *err)
+qst_status qst__way_enqueue(qst__way *way, qst__site *site, const qst__go *go, qst_error *err)
 {
-    qst__go  go;
-    uint32_t touched;
-
-    if (!way->runner)
-        return qst__vendor_enqueue(way, site, queue, in_order, operands, n_wait, wait_list, event, &touched, err);
-    memset(&go, 0, sizeof go);
-    go.queue = queue;
-    go.in_order = in_order;
-    go.operands = operands;
-    go.n_wait = n_wait;
-    go.wait_list = wait_list;
-    go.event = event;
-    go.first = first;
-    return qst__runner_enqueue(way->runner, &go, err);
-}
-
-qst_status qst__way_try(qst__way *way, qst__site *site, cl_command_queue queue, bool in_order, const qst_mem *operands,
-                        cl_uint n_wait, const cl_event *wait_list, cl_event *event, uint32_t *touched, qst_error *err)
-{
-    qst__go go;
-
-    *touched = 0;
-    if (!way->runner)
-        return qst__vendor_enqueue(way, site, queue, in_order, operands, n_wait, wait_list, event, touched, err);
-    memset(&go, 0, sizeof go);
-    go.queue = queue;
-    go.in_order = in_order;
-    go.operands = operands;
-    go.n_wait = n_wait;
-    go.wait_list = wait_list;
-    go.event = event;
-    go.touched = touched;
-    return qst__runner_enqueue(way->runner, &go, err);
+    return way->runner ? qst__runner_enqueue(way->runner, go, err) : qst__vendor_enqueue(way, site, go, err);
 }

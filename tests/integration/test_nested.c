@@ -153,6 +153,25 @@ static void callee_is_not_there(void **state)
     qst_context_destroy(ctx);
 }
 
+/* A candidate that calls its own operation would never end: it comes to an end, and the result is right. */
+static void calls_itself(void **state)
+{
+    cl_fixture   *cl = fixture;
+    qst_context  *ctx = blend_context("{\"candidates\": {\"pin\": [\"outer.app.caller/*\"]}}");
+    qst_set      *set = make_outer(ctx, "outer", true);
+    blend_problem p = blend_of(500, 2, 0);
+    blend_case    c;
+
+    (void)state;
+    blend_open(&c, cl->context, cl->in_order, &p);
+    for (int call = 0; call < 3; call++) {
+        assert_int_equal(qst_enqueue(set, cl->in_order, &c.problem, c.operand, 0, NULL, NULL, NULL), QST_OK);
+        blend_check(&c, cl->in_order, 1);
+    }
+    blend_close(&c);
+    qst_context_destroy(ctx);
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -168,7 +187,7 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(calls_in_order), cmocka_unit_test(callee_is_tuned),
-                                       cmocka_unit_test(callee_is_not_there)};
+                                       cmocka_unit_test(callee_is_not_there), cmocka_unit_test(calls_itself)};
 
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
