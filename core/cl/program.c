@@ -4,6 +4,7 @@
  * entry, not for the list, so different programs are built at the same time. */
 #include "cl/program.h"
 
+#include "cl/builder.h"
 #include "cl/retarget.h"
 
 #include <string.h>
@@ -82,14 +83,12 @@ static cl_program create(const qst__programs *programs, const qst_program *desc,
     return clCreateProgramWithBinary(programs->context, 1, &programs->device, &length, &binary, NULL, code);
 }
 
-static void count_build(const qst__programs *programs, uint32_t form, uint64_t ns)
+static void count_build(const qst__programs *programs, uint32_t form)
 {
     qst__cl_counters *counters = programs->counters;
-    if (!counters)
-        return;
-    atomic_fetch_add_explicit(form == QST_PROGRAM_BINARY ? &counters->binary_loads : &counters->compiles, 1,
-                              memory_order_relaxed);
-    atomic_fetch_add_explicit(&counters->build_ns, ns, memory_order_relaxed);
+    if (counters)
+        atomic_fetch_add_explicit(form == QST_PROGRAM_BINARY ? &counters->binary_loads : &counters->compiles, 1,
+                                  memory_order_relaxed);
 }
 
 /* What another attempt may well survive. */
@@ -134,7 +133,7 @@ static bool load(qst__programs *programs, const qst_program *desc, const char *o
             (void)clReleaseProgram(cl);
         return false;
     }
-    count_build(programs, QST_PROGRAM_BINARY, *ns);
+    count_build(programs, QST_PROGRAM_BINARY);
     program->cl = cl;
     program->code = CL_SUCCESS;
     program->kept = true;
@@ -195,37 +194,50 @@ static cl_int retarget(const qst__programs *programs, const qst_program *desc, c
     return code;
 }
 
+/* By the driver alone. *cl is what there is to read a log from. */
+static cl_int build_by_driver(const qst__programs *programs, const qst_program *desc, const char *options,
+                              qst__program *program, cl_program *cl)
+{
+    cl_int code;
+
+    *cl = create(programs, desc, &code);
+    if (code != CL_SUCCESS) {
+        *cl = NULL;
+        return code;
+    }
+    code = clBuildProgram(*cl, 1, &programs->device, options, NULL, NULL);
+    read_log(programs, program, *cl);
+    if (code == CL_SUCCESS && desc->form == QST_PROGRAM_RETARGETED)
+        code = retarget(programs, desc, options, program, cl);
+    return code;
+}
+
 /* Without the lock: the entry is this thread's as long as it is BUILDING. Gives the next state. */
 static int build(qst__programs *programs, const qst_program *desc, const char *options, qst__program *program,
                  uint64_t *ns)
 {
-    cl_int     code;
+    cl_int     code = CL_SUCCESS;
     uint64_t   start;
     cl_program cl;
+    bool       by_plugin;
 
     if (load(programs, desc, options, program, ns)) {
         tell_built(programs, program, options, QST__BUILT_STORE, *ns);
         return program->code == CL_SUCCESS ? STATE_BUILT : STATE_FAILED;
     }
     start = qst__now(&programs->clock);
-    cl = create(programs, desc, &code);
-    if (code == CL_SUCCESS) {
-        code = clBuildProgram(cl, 1, &programs->device, options, NULL, NULL);
-        read_log(programs, program, cl);
-        if (code == CL_SUCCESS && desc->form == QST_PROGRAM_RETARGETED)
-            code = retarget(programs, desc, options, program, &cl);
-    } else {
-        cl = NULL;
-    }
+    by_plugin = qst__builder_try(programs, desc, options, &cl);
+    if (!by_plugin)
+        code = build_by_driver(programs, desc, options, program, &cl);
     *ns = qst__now(&programs->clock) - start;
-    count_build(programs, desc->form, *ns);
+    count_build(programs, desc->form);
     program->code = code;
     tell_built(programs, program, options, desc->form == QST_PROGRAM_BINARY ? QST__BUILT_BINARY : QST__BUILT_SOURCE,
                *ns);
     if (code == CL_SUCCESS) {
         program->cl = cl;
-        QST__LOG(programs->log, CL, DEBUG, "program of %llu bytes built in %.1f ms, options %s",
-                 (unsigned long long)desc->length, (double)*ns * 1e-6, options);
+        QST__LOG(programs->log, CL, DEBUG, "program of %llu bytes built in %.1f ms%s, options %s",
+                 (unsigned long long)desc->length, (double)*ns * 1e-6, by_plugin ? " by a builder" : "", options);
         return STATE_BUILT;
     }
     if (cl)
@@ -329,7 +341,7 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
                              qst_error *err)
 {
     uint8_t    digest[32];
-    uint64_t   ns = 0;
+    uint64_t   ns = 0, waited = 0;
     cl_int     code;
     char      *options;
     qst_status status = identify(programs, desc, &options, digest, err);
@@ -341,8 +353,11 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
 
     qst__lock_take(&programs->lock);
     qst__program *program = find_or_add(programs, digest);
-    while (program && program->state == STATE_BUILDING)
+    while (program && program->state == STATE_BUILDING) {
+        uint64_t start = qst__now(&programs->clock);
         qst__cond_wait(&program->changed, &programs->lock);
+        waited += qst__now(&programs->clock) - start;
+    }
     if (program && program->state == STATE_EMPTY) {
         program->state = STATE_BUILDING;
         qst__lock_give(&programs->lock);
@@ -360,8 +375,11 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
         status = build_failed(program, code, err);
     if (status == QST_OK || status == QST_E_BUILD)
         *out = program;
-    if (build_ns)
-        *build_ns = ns;
+    if (build_ns) {
+        *build_ns = ns + waited;
+        if (programs->counters)
+            atomic_fetch_add_explicit(&programs->counters->build_ns, *build_ns, memory_order_relaxed);
+    }
     qst__free(programs->alloc, options);
     return status;
 }

@@ -13,6 +13,8 @@
 #include "base/lock.h"
 #include "cl/facts.h"
 
+#include <quernstone/ext/builder.h>
+
 typedef struct qst__program qst__program;
 
 /* Where binaries are kept between processes. The digest names form, text and options; the keeper adds device, driver
@@ -25,6 +27,14 @@ typedef struct qst__binaries {
     qst_status (*load)(void *user, const uint8_t digest[32], uint8_t **bytes, size_t *length);
     void (*save)(void *user, const uint8_t digest[32], bool failed, const void *bytes, size_t length);
 } qst__binaries;
+
+/* A plugin's builder on the device, and the object of its library. */
+typedef struct qst__builder {
+    const qst_builder *builder;
+    void              *instance;
+    const qst_device  *device;
+    qst_object         library;
+} qst__builder;
 
 /* A program that was made or failed to be. */
 enum { QST__BUILT_SOURCE, QST__BUILT_BINARY, QST__BUILT_STORE };
@@ -48,14 +58,16 @@ typedef struct qst__programs {
     qst__binaries     binaries; /* zero: programs live as long as the process; set before the first get */
     void (*built)(void *user, const qst__built *built); /* told of each; NULL: nobody. Set before the first get */
     void *built_user;
+    const qst__builder *(*builder)(void *user); /* asked before each build; NULL, or NULL given: the driver builds */
+    void *builder_user;
 } qst__programs;
 
 void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const qst__log *log, cl_context context,
                         cl_device_id device, qst__cl_counters *counters);
 void qst__programs_finish(qst__programs *programs);
 
-/* Gives the built program, borrowed until finish. build_ns (NULL: not wanted): time of the build by this call, 0 where
- * it was there or another thread built it. E_BUILD: the error's text has the first lines of the log that fit, and
+/* Gives the built program, borrowed until finish. build_ns: time that this call took for a build, its own or one that it
+ * waited for, which the counters get too; NULL: nobody waits for it, it counts for no one. E_BUILD: the error's text has the first lines of the log that fit, and
  * *out is the failed program, whose log is whole; it has no cl_program. Otherwise *out is NULL on failure. */
 qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
                              qst_error *err);

@@ -17,12 +17,11 @@
 #define GPU_ITEMS 65536u
 #define GPU_GROUP 256u
 
-static qst_status build(qst__shelf *shelf, uint32_t type, qst__program **program, qst_error *err)
+static qst_status build(qst__shelf *shelf, uint32_t type, qst__program **program, uint64_t *ns, qst_error *err)
 {
     qst__site  *site = shelf->site;
     qst__str    source, options;
     qst_program desc;
-    uint64_t    ns;
     qst_status  status;
 
     qst__str_init(&source, &site->ctx->alloc);
@@ -43,11 +42,18 @@ static qst_status build(qst__shelf *shelf, uint32_t type, qst__program **program
         desc.data = source.text;
         desc.length = source.length;
         desc.options = options.text;
-        status = qst__programs_get(&site->programs, &desc, program, &ns, err);
+        status = qst__programs_get(&site->programs, &desc, program, ns, err);
     }
     qst__str_finish(&options);
     qst__str_finish(&source);
     return status;
+}
+
+void qst__core_expect(qst__shelf *shelf, uint32_t type)
+{
+    qst__program *program;
+
+    (void)build(shelf, type, &program, NULL, NULL);
 }
 
 static uint32_t arguments(uint32_t which, uint64_t count, const uint32_t numbers[4], qst_arg *args)
@@ -80,7 +86,8 @@ qst_status qst__core_bind(qst__runner **runner, qst__shelf *shelf, uint32_t whic
     qst_arg                  args[8];
     qst_launch               launch;
     uint32_t                 sizes[QST_OPERANDS_MAX] = {0};
-    qst_status               status = build(shelf, type, &program, err);
+    uint64_t                 ns;
+    qst_status               status = build(shelf, type, &program, &ns, err);
 
     if (status != QST_OK)
         return status;

@@ -38,6 +38,7 @@ qst_status qst__once_binary(qst_context *ctx, const qst_device *device, const qs
     qst__program *built = NULL;
     qst_program   program;
     size_t        length = 0;
+    uint64_t      ns;
     cl_int        code;
     char         *bytes;
     qst_status    status = take_program(given, &program, err);
@@ -46,7 +47,7 @@ qst_status qst__once_binary(qst_context *ctx, const qst_device *device, const qs
         return status;
     if (!site || !take)
         return qst__fail(err, QST_E_INVALID, who, "%s", site ? "take is NULL" : "not a device of this context");
-    status = qst__programs_get(&site->programs, &program, &built, NULL, err);
+    status = qst__programs_get(&site->programs, &program, &built, &ns, err);
     if (status != QST_OK)
         return status;
     bytes = qst__binary_of(&ctx->alloc, qst__program_cl(built), &length, &code);
@@ -136,7 +137,8 @@ static qst_status build_and_run(qst__site *site, const qst_program *program, qst
     const uint32_t size = 4;
     qst__program  *built = NULL;
     qst__runner   *runner = NULL;
-    qst_status     status = qst__programs_get(&site->programs, program, &built, NULL, err);
+    uint64_t       ns;
+    qst_status     status = qst__programs_get(&site->programs, program, &built, &ns, err);
 
     if (status == QST_OK)
         status = qst__runner_create(&runner, &site->ctx->alloc, recipe, &built, 1, &size, site->device, &site->arena,

@@ -10,6 +10,7 @@
 
 #include "cl/timing.h"
 #include "run/bench.h"
+#include "run/prebuild.h"
 #include "run/quarantine.h"
 
 #include <string.h>
@@ -25,16 +26,16 @@ static qst_status make_queue(qst__bench *r, qst_error *err)
     return qst__timing_queue(r->site->context, r->site->device, &r->site->bench, &r->site->bench_profiling, err);
 }
 
-static qst_status derive(const qst__bench *r, uint32_t which, void *out)
+qst_status qst__rig_derive(const qst__route *route, uint32_t which, void *out)
 {
-    const qst_op *op = &r->shelf->set->model.op;
+    const qst_op *op = &route->shelf->set->model.op;
     uint32_t      i, perm[QST_OPERANDS_MAX];
     qst_status    status;
 
-    memcpy(out, r->route->normal, op->problem_size);
+    memcpy(out, route->normal, op->problem_size);
     if (!op->vary)
         return which == QST_VARY_SECOND ? QST_E_UNSUPPORTED : QST_OK;
-    status = op->vary(op->user, r->route->normal, which, out);
+    status = op->vary(op->user, route->normal, which, out);
     for (i = 0; i < QST_OPERANDS_MAX; i++)
         perm[i] = i;
     if (status == QST_OK && op->normalise && op->normalise(op->user, out, perm) != QST_OK)
@@ -47,7 +48,7 @@ static qst_status open_trials(qst__bench *r, qst_error *err)
 {
     const qst_op *op = &r->shelf->set->model.op;
     char          problem[QST__PROBLEM_BYTES];
-    qst_status    status = derive(r, QST_VARY_TIMED, problem);
+    qst_status    status = qst__rig_derive(r->route, QST_VARY_TIMED, problem);
 
     if (status != QST_OK)
         return qst__fail(err, status < 0 ? status : QST_E_INTERNAL, op->name, "there is no problem to time: %s",
@@ -55,12 +56,13 @@ static qst_status open_trials(qst__bench *r, qst_error *err)
     status = qst__trial_init(&r->main, r->shelf, problem, false, r->site->bench, err);
     if (status != QST_OK || !r->site->ctx->settings->verify)
         return status;
-    r->has_second = derive(r, QST_VARY_SECOND, problem) == QST_OK;
+    r->has_second = qst__rig_derive(r->route, QST_VARY_SECOND, problem) == QST_OK;
     if (r->has_second)
         status = qst__trial_init(&r->second, r->shelf, problem, false, r->site->bench, err);
     if (status == QST_OK && r->shelf->set->model.op.judge) {
-        if ((!r->has_second || derive(r, QST_VARY_SECOND_REAL, problem) != QST_OK) &&
-            derive(r, QST_VARY_EXACT, problem) != QST_OK) /* too small for a second shape: its own, tame scalars */
+        if ((!r->has_second || qst__rig_derive(r->route, QST_VARY_SECOND_REAL, problem) != QST_OK) &&
+            qst__rig_derive(r->route, QST_VARY_EXACT, problem) !=
+                QST_OK) /* too small for a second shape: its own, tame scalars */
             memcpy(problem, r->route->normal, op->problem_size);
         status = qst__trial_init(&r->real, r->shelf, problem, true, r->site->bench, err);
     }
@@ -170,6 +172,7 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
     memset(out, 0, sizeof *out);
     if (atomic_load(&r->site->closing))
         return qst__fail(err, QST_E_REFUSED, "rig", "the device is given up");
+    qst__prebuild_next(r->site);
     if (c->desc.can_run && c->desc.can_run(c->desc.user, &r->site->facts.device, r->route->normal, &why) != QST_OK)
         return qst__fail(err, QST_E_UNSUPPORTED, c->name, "%s", why ? why : "the candidate gives no reason");
     status = qst__quarantine_enter(r->shelf, candidate, r->route->given, err);

@@ -97,6 +97,24 @@ struct qst_context {
     struct qst__history   *history; /* cache/history.h; NULL: none is written */
 };
 
+/* What finishes programs on a device in the driver's stead: finisher.c. */
+typedef struct qst__finisher {
+    qst__lock    lock;
+    _Atomic int  state; /* 0 not looked for, 1 trusted, −1 none */
+    qst__builder by;
+    char        *object;   /* of its library */
+    char         why[200]; /* where there is none */
+} qst__finisher;
+
+/* Programs that are built before they are needed: prebuild.c. */
+typedef struct qst__prebuild_job qst__prebuild_job;
+typedef struct qst__prebuild {
+    qst__lock lock;
+    qst__cond idle;
+    QST__VEC(qst__prebuild_job) jobs;
+    uint32_t running, threads;
+} qst__prebuild;
+
 struct qst__site {
     _Atomic(qst__site *) next; /* kept when the site is forgotten: look-ups take no lock */
     qst__site           *husk; /* the next among those forgotten */
@@ -106,6 +124,8 @@ struct qst__site {
     bool                 sole; /* the only device of its cl_context */
     qst__facts           facts;
     qst__programs        programs;
+    qst__finisher        finisher;
+    qst__prebuild        prebuild;
     qst__arena           arena;
     qst__lock            lease;       /* held while a candidate is timed here */
     void                *lease_token; /* the machine-wide part of it; under the lease */
@@ -280,12 +300,14 @@ qst_status qst__way_create(qst__way **way, qst__shelf *shelf, uint32_t candidate
                            const void *problem, uint32_t depth, qst_error *err);
 /* The operation's trivial candidate. */
 qst_status qst__way_trivial(qst__way **way, qst__shelf *shelf, const void *problem, qst_error *err);
-/* Can a vendor candidate's library be opened here? Tried once a process. */
-bool qst__vendor_opens(qst__shelf *shelf, uint32_t candidate);
 /* Binds a judge's phase. */
 qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *problem, uint32_t phase, uint64_t seed,
                           qst_error *err);
 void       qst__way_destroy(qst__way *way, const qst__alloc *alloc);
+/* Has the programs built that a candidate, or a judge's phase, launches for a problem in normal form, and binds nothing;
+ * a failure shows when they are bound. */
+void qst__way_expect(qst__shelf *shelf, uint32_t candidate, const qst__key *key, const void *problem);
+void qst__way_expect_judge(qst__shelf *shelf, const void *problem, uint32_t phase);
 /* Enqueues one execution; operands of the normal form. */
 qst_status qst__way_enqueue(qst__way *way, qst__site *site, const qst__go *go, qst_error *err);
 uint32_t   qst__way_launches(const qst__way *way);
@@ -301,6 +323,11 @@ void qst__type_sizes(const qst_op *op, const void *problem, uint32_t bytes[QST_O
 
 qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, const qst__go *go, qst_error *err);
 void       qst__lanes_destroy(qst__site *site);
+/* Opens a vendor candidate's library, once for a device; false: a refusal, which is remembered with its reason. *ns grows
+ * by the time it took. */
+bool qst__vendor_open(qst__shelf *shelf, uint32_t candidate, uint64_t *ns);
+/* Can it be opened here? */
+bool qst__vendor_opens(qst__shelf *shelf, uint32_t candidate);
 
 /* ---- answers.c ------------------------------------------------------------------------------------------------ */
 
@@ -325,6 +352,8 @@ enum { QST__CORE_FILL, QST__CORE_DIGEST, QST__CORE_GUARD, QST__CORE_DIFFER, QST_
  * more numbers whose meaning is the kernel's. */
 qst_status qst__core_bind(qst__runner **runner, qst__shelf *shelf, uint32_t which, uint32_t type, uint64_t count,
                           const uint32_t numbers[4], qst_error *err);
+/* Has their program built. */
+void qst__core_expect(qst__shelf *shelf, uint32_t type);
 
 /* ---- host.c --------------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,9 @@
  */
 #include "model/rounds.h"
 #include "run/binaries.h"
+#include "run/finisher.h"
 #include "run/history.h"
+#include "run/prebuild.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -57,6 +59,8 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
     site->device = device;
     qst__lock_init(&site->lease);
     qst__lock_init(&site->lock);
+    qst__lock_init(&site->finisher.lock);
+    qst__prebuild_init(site);
     qst__programs_init(&site->programs, &ctx->alloc, &ctx->log, context, device, &ctx->cl_counters);
     qst__arena_init(&site->arena, &ctx->alloc, context, (uint64_t)ctx->settings->memory_mb * MEGABYTE);
     code = clRetainContext(context);
@@ -71,6 +75,7 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
     if (status != QST_OK)
         goto out;
     qst__binaries_attach(site);
+    qst__finisher_attach(site);
     qst__history_attach(site);
     *out = site;
     site = NULL;
@@ -150,6 +155,7 @@ void qst__site_empty(qst__site *site)
     qst_context *ctx = site->ctx;
     uint32_t     i;
 
+    qst__prebuild_finish(site);
     qst__lanes_destroy(site);
     if (site->bench) {
         clFinish(site->bench);
@@ -160,10 +166,12 @@ void qst__site_empty(qst__site *site)
     qst__vec_finish(&ctx->alloc, &site->peaks);
     qst__vec_finish(&ctx->alloc, &site->winners);
     qst__programs_finish(&site->programs);
+    qst__free(&ctx->alloc, site->finisher.object);
     qst__arena_finish(&site->arena);
     qst__facts_finish(&site->facts, &ctx->alloc);
     if (site->context)
         clReleaseContext(site->context);
+    qst__lock_finish(&site->finisher.lock);
     qst__lock_finish(&site->lock);
     qst__lock_finish(&site->lease);
 }

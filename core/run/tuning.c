@@ -9,6 +9,7 @@
 #include "run/decisions.h"
 #include "run/history.h"
 #include "run/peaks.h"
+#include "run/prebuild.h"
 #include "run/quarantine.h"
 #include "run/rig.h"
 #include "tune/tuner.h"
@@ -209,7 +210,10 @@ static qst_status tune_now(qst__route *route, uint32_t depth, int *state, const 
     if (status == QST_OK) {
         fill_task(&task, route, &rig);
         task.suspect = suspect = find_suspects(route->shelf);
+        if (!(verdict->flags & QST__VERDICT_PRIOR))
+            qst__prebuild_begin(&task, route);
         status = tune_or_recheck(&task, route, verdict, err);
+        qst__prebuild_leave(route->shelf->site);
         tell(entry, verdict, NULL);
         atomic_fetch_add(&ctx->n_tuned, qst__rig_opened(&rig) ? 1 : 0);
         if ((status == QST_OK || status == QST_E_NOTFOUND) && qst__publish(entry, verdict, "tuned here")) {

@@ -166,3 +166,36 @@ qst_status qst__vendor_enqueue(qst__way *way, qst__site *site, const qst__go *go
     give_lane(site, lane, end);
     return status;
 }
+
+bool qst__vendor_open(qst__shelf *shelf, uint32_t candidate, uint64_t *ns)
+{
+    qst__site            *site = shelf->site;
+    const qst__candidate *c = &shelf->set->model.candidates[candidate];
+    qst__vendor          *vendor = &shelf->vendors[candidate];
+    const char           *why = NULL;
+    uint64_t              start;
+    int32_t               answer;
+    bool                  is_open;
+
+    qst__lock_take(&site->lock);
+    if (vendor->state == 0) {
+        start = qst__now(&site->ctx->clock);
+        answer = c->desc.open(c->desc.user, &site->facts.device, &vendor->instance, &why);
+        *ns += qst__now(&site->ctx->clock) - start;
+        vendor->state = answer == QST_OK ? 1 : -1;
+        if (answer != QST_OK) {
+            strncpy(vendor->why, why ? why : qst_status_text(answer), sizeof vendor->why - 1);
+            QST__LOG(&site->ctx->log, PLUG, WARN, "%s: %s", c->name, vendor->why);
+        }
+    }
+    is_open = vendor->state > 0;
+    qst__lock_give(&site->lock);
+    return is_open;
+}
+
+bool qst__vendor_opens(qst__shelf *shelf, uint32_t candidate)
+{
+    uint64_t ns = 0;
+
+    return shelf->set->model.candidates[candidate].desc.open && qst__vendor_open(shelf, candidate, &ns);
+}

@@ -48,6 +48,23 @@ static qst_status ask_program(const binder *b, uint32_t index, qst_program *out,
     return QST_OK;
 }
 
+/* Builds what a recorded recipe launches. */
+static void expect(const binder *b, const qst__recipe *recipe)
+{
+    uint32_t      i, seen = 0;
+    qst_program   desc;
+    qst__program *program;
+
+    for (i = 0; i < recipe->n_steps; i++) {
+        uint32_t p = recipe->steps[i].program;
+        if (recipe->steps[i].op || p >= PROGRAMS_MAX || (seen >> p & 1))
+            continue;
+        seen |= 1u << p;
+        if (ask_program(b, p, &desc, NULL) == QST_OK)
+            (void)qst__programs_get(&b->shelf->site->programs, &desc, &program, NULL, NULL);
+    }
+}
+
 /* A step that calls another operation: its route here, made ready (tuned, where the policy says so) before anything of
  * this candidate is measured. */
 static qst_status bind_call(const binder *b, qst__step *step, qst__way *way, qst_error *err)
@@ -157,43 +174,9 @@ static qst_status bind_launches(qst__way *way, qst__shelf *shelf, qst_key key, u
     return status;
 }
 
-/* Opens the vendor's library once for a device; a refusal is remembered with its reason. */
-static bool open_vendor(qst__shelf *shelf, uint32_t candidate, uint64_t *ns)
-{
-    qst__site            *site = shelf->site;
-    const qst__candidate *c = &shelf->set->model.candidates[candidate];
-    qst__vendor          *vendor = &shelf->vendors[candidate];
-    const char           *why = NULL;
-    uint64_t              start;
-    int32_t               answer;
-    bool                  is_open;
-
-    qst__lock_take(&site->lock);
-    if (vendor->state == 0) {
-        start = qst__now(&site->ctx->clock);
-        answer = c->desc.open(c->desc.user, &site->facts.device, &vendor->instance, &why);
-        *ns += qst__now(&site->ctx->clock) - start;
-        vendor->state = answer == QST_OK ? 1 : -1;
-        if (answer != QST_OK) {
-            strncpy(vendor->why, why ? why : qst_status_text(answer), sizeof vendor->why - 1);
-            QST__LOG(&site->ctx->log, PLUG, WARN, "%s: %s", c->name, vendor->why);
-        }
-    }
-    is_open = vendor->state > 0;
-    qst__lock_give(&site->lock);
-    return is_open;
-}
-
-bool qst__vendor_opens(qst__shelf *shelf, uint32_t candidate)
-{
-    uint64_t ns = 0;
-
-    return shelf->set->model.candidates[candidate].desc.open && open_vendor(shelf, candidate, &ns);
-}
-
 static qst_status bind_vendor(qst__way *way, qst__shelf *shelf, qst_error *err)
 {
-    if (!open_vendor(shelf, way->candidate, &way->build_ns))
+    if (!qst__vendor_open(shelf, way->candidate, &way->build_ns))
         return qst__fail(err, QST_E_NOTFOUND, way->name, "%s", shelf->vendors[way->candidate].why);
     way->instance = shelf->vendors[way->candidate].instance;
     return QST_OK;
@@ -285,6 +268,46 @@ qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *p
         status = bind(&b, &recipe, runner, &unused, err);
     qst__recipe_finish(&recipe);
     return status;
+}
+
+void qst__way_expect(qst__shelf *shelf, uint32_t candidate, const qst__key *key, const void *problem)
+{
+    const qst__candidate *c = &shelf->set->model.candidates[candidate];
+    binder                b;
+    qst__recipe           recipe;
+
+    if (!c->desc.steps || !qst__candidate_takes(c, problem, shelf->set->model.op.problem_size) ||
+        (c->desc.can_run && c->desc.can_run(c->desc.user, &shelf->site->facts.device, problem, NULL) != QST_OK))
+        return;
+    memset(&b, 0, sizeof b);
+    b.shelf = shelf;
+    b.who = c->name;
+    b.problem = problem;
+    b.candidate = &c->desc;
+    b.key = qst__key_view(key);
+    qst__recipe_init(&recipe, &shelf->site->ctx->alloc, shelf->set->model.op.n_operands, false);
+    if (record(&b, &recipe, NULL) == QST_OK)
+        expect(&b, &recipe);
+    qst__recipe_finish(&recipe);
+}
+
+void qst__way_expect_judge(qst__shelf *shelf, const void *problem, uint32_t phase)
+{
+    const qst_judge *judge = shelf->set->model.op.judge;
+    binder           b;
+    qst__recipe      recipe;
+    qst_steps        steps;
+
+    memset(&b, 0, sizeof b);
+    b.shelf = shelf;
+    b.who = shelf->set->model.op.name;
+    b.problem = problem;
+    b.judge = judge;
+    qst__recipe_init(&recipe, &shelf->site->ctx->alloc, shelf->set->model.op.n_operands, true);
+    qst__recipe_steps(&recipe, &steps);
+    if (judge->steps(judge->user, &shelf->site->facts.device, problem, phase, QST__JUDGE_SEED, &steps) == QST_OK)
+        expect(&b, &recipe);
+    qst__recipe_finish(&recipe);
 }
 
 void qst__way_destroy(qst__way *way, const qst__alloc *alloc)

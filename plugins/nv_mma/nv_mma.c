@@ -5,6 +5,7 @@
 #include "nv_mma.h"
 
 #include <pthread.h>
+#include <quernstone/ext/builder.h>
 #include <stdio.h>
 
 #define DEVICES 16u
@@ -31,6 +32,11 @@ struct nv_mma {
     pthread_mutex_t lock; /* of what follows; held while a probe runs, so that it runs once */
     struct known    devices[DEVICES];
 };
+
+const char *nv_mma_config(const nv_mma *plugin, const char *key)
+{
+    return plugin->host->config(plugin->host->self, key);
+}
 
 void *nv_mma_memory(nv_mma *plugin, size_t bytes)
 {
@@ -148,6 +154,13 @@ static int32_t start(const qst_host *host, void **instance)
     return status;
 }
 
+extern const qst_builder nv_builder; /* build.c */
+
+static const void *get_extension(const char *id)
+{
+    return strcmp(id, QST_EXT_BUILDER) == 0 ? &nv_builder : NULL;
+}
+
 #ifdef QST_BUILTIN
 #define DESCRIPTOR qst__builtin_nv_mma
 #else
@@ -165,4 +178,5 @@ const qst_plugin                    DESCRIPTOR = {
                        .licence = "MIT",
                        .start = start,
                        .stop = stop,
+                       .get_extension = get_extension,
 };

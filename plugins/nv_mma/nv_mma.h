@@ -11,6 +11,7 @@
 
 #include <quernstone/kit.h>
 #include <quernstone/matmul.h>
+#include <stdbool.h>
 
 #define NV_PLAIN_LOCAL 49152u /* bytes of static local memory that every device of ours has, promised */
 #define NV_WHY         200u
@@ -28,6 +29,9 @@ typedef struct nv_ability {
 
 /* The plugin in one context: the host, memory that lives as long, what is known of devices. */
 typedef struct nv_mma nv_mma;
+
+/* The text of plugin.nv_mma.<key>; NULL: not set. */
+const char *nv_mma_config(const nv_mma *plugin, const char *key);
 
 /* Memory of the instance, zeroed; NULL: none. Inside start only. */
 void *nv_mma_memory(nv_mma *plugin, size_t bytes);

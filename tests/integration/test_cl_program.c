@@ -176,7 +176,6 @@ static void test_many_threads(void **state)
     asker             askers[THREADS];
     pthread_barrier_t together;
     uint64_t          before = compiles(fixture);
-    int               builders = 0;
     assert_int_equal(pthread_barrier_init(&together, NULL, THREADS), 0);
     for (int i = 0; i < THREADS; i++) {
         askers[i] = (asker){.fixture = fixture, .together = &together};
@@ -189,10 +188,8 @@ static void test_many_threads(void **state)
         assert_int_equal(askers[i].status, QST_OK);
         assert_ptr_equal(askers[i].program, askers[i % 2].program);
         assert_non_null(askers[i].built);
-        builders += askers[i].ns > 0;
     }
     assert_ptr_not_equal(askers[0].program, askers[1].program);
-    assert_int_equal(builders, 2);
     assert_int_equal(compiles(fixture) - before, 2);
     (void)pthread_barrier_destroy(&together);
 }

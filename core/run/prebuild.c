@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prebuild.c: see prebuild.h. Jobs wait in a list of the site; threads are started as jobs come and end when none is
+ * left, so that none is there between tunings.
+ */
+#include "run/prebuild.h"
+
+#include "model/rounds.h"
+#include "run/finisher.h"
+#include "run/quarantine.h"
+#include "run/rig.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define AHEAD 4u /* candidates built before their turn */
+
+/* A program to build: of a candidate, of a judge's phase, or of the core for an element type. */
+struct qst__prebuild_job {
+    qst__shelf *shelf;
+    uint32_t    candidate; /* ~0: none */
+    uint32_t    phase;     /* QST_JUDGE_…; 0: none */
+    uint32_t    type;      /* of the core's program; 0: none */
+    bool        held;      /* waits for qst__prebuild_next */
+    void       *problem;   /* owned */
+};
+
+static void drop(qst__site *site, qst__prebuild_job *job)
+{
+    qst__free(&site->ctx->alloc, job->problem);
+    memset(job, 0, sizeof *job);
+}
+
+static void build(const qst__prebuild_job *job)
+{
+    qst__key key;
+
+    if (job->type) {
+        qst__core_expect(job->shelf, job->type);
+    } else if (job->phase) {
+        qst__way_expect_judge(job->shelf, job->problem, job->phase);
+    } else {
+        qst__key_of(job->shelf, job->problem, &key);
+        qst__way_expect(job->shelf, job->candidate, &key, job->problem);
+    }
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------------------ */
+
+/* With the lock. */
+static bool take(qst__prebuild *p, qst__prebuild_job *job)
+{
+    size_t i;
+
+    for (i = 0; i < p->jobs.count && p->jobs.data[i].held; i++)
+        ;
+    if (i == p->jobs.count)
+        return false;
+    *job = p->jobs.data[i];
+    memmove(p->jobs.data + i, p->jobs.data + i + 1, (--p->jobs.count - i) * sizeof *p->jobs.data);
+    return true;
+}
+
+static void *work(void *user)
+{
+    qst__site        *site = user;
+    qst__prebuild    *p = &site->prebuild;
+    qst__prebuild_job job;
+
+    qst__lock_take(&p->lock);
+    while (take(p, &job)) {
+        qst__lock_give(&p->lock);
+        build(&job);
+        drop(site, &job);
+        qst__lock_take(&p->lock);
+    }
+    p->running--;
+    qst__cond_wake(&p->idle);
+    qst__lock_give(&p->lock);
+    return NULL;
+}
+
+/* With the lock: a thread for each job that may run, within the limit. */
+static void start_threads(qst__site *site)
+{
+    qst__prebuild *p = &site->prebuild;
+    size_t         i, ready = 0;
+    pthread_attr_t detached;
+    pthread_t      thread;
+
+    if (pthread_attr_init(&detached) != 0)
+        return;
+    (void)pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    for (i = 0; i < p->jobs.count; i++)
+        ready += !p->jobs.data[i].held;
+    while (p->running < p->threads && ready > 0 && pthread_create(&thread, &detached, work, site) == 0) {
+        p->running++;
+        ready--;
+    }
+    (void)pthread_attr_destroy(&detached);
+}
+
+/* ---- What a tuning will need -------------------------------------------------------------------------------------- */
+
+/* With the lock. Without memory nothing is built ahead. */
+static void add(qst__site *site, qst__prebuild_job job, const void *problem, uint32_t bytes)
+{
+    job.problem = problem ? qst__memdup(&site->ctx->alloc, problem, bytes) : NULL;
+    if ((problem && !job.problem) || !qst__vec_push(&site->ctx->alloc, &site->prebuild.jobs, job))
+        qst__free(&site->ctx->alloc, job.problem);
+}
+
+static void add_judge(qst__site *site, const qst__route *route)
+{
+    static const struct {
+        uint32_t which, phase;
+    } trials[] = {{QST_VARY_TIMED, QST_JUDGE_EQUAL},
+                  {QST_VARY_SECOND, QST_JUDGE_EQUAL},
+                  {QST_VARY_SECOND_REAL, QST_JUDGE_BOUND},
+                  {QST_VARY_SECOND_REAL, QST_JUDGE_SCALE}};
+    const qst_op     *op = &route->shelf->set->model.op;
+    char              problem[QST__PROBLEM_BYTES];
+    uint32_t          type, i;
+    qst__prebuild_job job = {route->shelf, UINT32_MAX, 0, 0, false, NULL};
+
+    for (i = 0; op->judge && i < sizeof trials / sizeof *trials; i++) {
+        job.phase = trials[i].phase;
+        if (qst__rig_derive(route, trials[i].which, problem) == QST_OK)
+            add(site, job, problem, op->problem_size);
+    }
+    job.phase = 0;
+    for (i = 0; i < op->n_operands; i++) {
+        memcpy(&type, (const char *)route->normal + op->operands[i].type_offset, sizeof type);
+        job.type = type;
+        add(site, job, NULL, 0);
+    }
+}
+
+/* The candidates of the first round by estimate, as the tuner will contact them. */
+static void add_candidates(const qst__task *task, const qst__route *route, const qst__rounds *rounds)
+{
+    qst__site        *site = route->shelf->site;
+    uint32_t          n = rounds->n_rounds ? rounds->start[1] : 0, i, at, count = 0;
+    double           *estimates = qst__zalloc_array(task->alloc, n + 1, sizeof *estimates);
+    uint32_t         *order = qst__zalloc_array(task->alloc, n + 1, sizeof *order);
+    char              problem[QST__PROBLEM_BYTES];
+    qst__prebuild_job job = {route->shelf, 0, 0, 0, false, NULL};
+
+    for (i = 0; estimates && order && i < n; i++) {
+        const qst_candidate *d = &task->set->candidates[rounds->order[i]].desc;
+        double               ns = d->estimate ? d->estimate(d->user, task->device, task->problem) : 0;
+        if (!d->steps || (task->suspect && task->suspect[rounds->order[i]]))
+            continue;
+        for (at = count++; at > 0 && estimates[at - 1] > ns; at--) {
+            estimates[at] = estimates[at - 1];
+            order[at] = order[at - 1];
+        }
+        estimates[at] = ns;
+        order[at] = rounds->order[i];
+    }
+    if (qst__rig_derive(route, QST_VARY_TIMED, problem) == QST_OK)
+        for (i = 0; i < count; i++) {
+            job.candidate = order[i];
+            job.held = i >= AHEAD;
+            add(site, job, problem, task->set->op.problem_size);
+        }
+    qst__free(task->alloc, order);
+    qst__free(task->alloc, estimates);
+}
+
+void qst__prebuild_begin(const qst__task *task, qst__route *route)
+{
+    qst__site     *site = route->shelf->site;
+    qst__prebuild *p = &site->prebuild;
+    uint32_t       threads = qst__finisher_threads(site), n = task->set->n_candidates;
+    long           cores = sysconf(_SC_NPROCESSORS_ONLN);
+    qst_key        key = qst__key_view(task->key);
+    qst__rounds    rounds = {.alloc = task->alloc};
+    qst__support  *support;
+
+    if (threads < 2 || cores < 3)
+        return;
+    support = qst__zalloc_array(task->alloc, n ? n : 1, sizeof *support);
+    qst__lock_take(&p->lock);
+    p->threads = threads < (uint32_t)cores - 1 ? threads : (uint32_t)cores - 1;
+    add_judge(site, route);
+    start_threads(site);
+    qst__lock_give(&p->lock);
+    /* Asked without the lock: to answer, a plugin may have something built. */
+    if (support) {
+        qst__support_of(task->set, task->device, &key, task->class_bit, task->settings, support);
+        if (qst__rounds_init(&rounds, task->alloc, task->set, task->device, &key, support) == QST_OK) {
+            qst__lock_take(&p->lock);
+            add_candidates(task, route, &rounds);
+            start_threads(site);
+            qst__lock_give(&p->lock);
+        }
+    }
+    qst__rounds_finish(&rounds);
+    qst__free(task->alloc, support);
+}
+
+void qst__prebuild_next(qst__site *site)
+{
+    qst__prebuild *p = &site->prebuild;
+    size_t         i;
+
+    qst__lock_take(&p->lock);
+    for (i = 0; i < p->jobs.count && !p->jobs.data[i].held; i++)
+        ;
+    if (i < p->jobs.count) {
+        p->jobs.data[i].held = false;
+        start_threads(site);
+    }
+    qst__lock_give(&p->lock);
+}
+
+void qst__prebuild_leave(qst__site *site)
+{
+    qst__prebuild *p = &site->prebuild;
+
+    qst__lock_take(&p->lock);
+    while (p->jobs.count)
+        drop(site, &p->jobs.data[--p->jobs.count]);
+    qst__lock_give(&p->lock);
+}
+
+void qst__prebuild_init(qst__site *site)
+{
+    qst__lock_init(&site->prebuild.lock);
+    qst__cond_init(&site->prebuild.idle);
+}
+
+void qst__prebuild_finish(qst__site *site)
+{
+    qst__prebuild *p = &site->prebuild;
+
+    qst__prebuild_leave(site);
+    qst__lock_take(&p->lock);
+    while (p->running)
+        qst__cond_wait(&p->idle, &p->lock);
+    qst__lock_give(&p->lock);
+    qst__vec_finish(&site->ctx->alloc, &p->jobs);
+    qst__cond_finish(&p->idle);
+    qst__lock_finish(&p->lock);
+}
