@@ -126,7 +126,7 @@ WHOLE(ulong)
 /* ---- Bits --------------------------------------------------------------------------------------------------------- */
 
 #define AS(to, from)                                                                                                   \
-    to OVER (as_##to)(from a)                                                                                           \
+    to OVER as_##to(from a)                                                                                             \
     {                                                                                                                  \
         return __builtin_astype(a, to);                                                                                \
     }
