@@ -12,6 +12,8 @@ typedef struct qst__tried {
     qst__way *main, *second, *real;
     uint32_t  repeats;
     bool      watched; /* entered quarantine.h's watch, and has not left it */
+    bool      differs; /* from the fallback's result, where there is no judge; then of what it gave: */
+    uint32_t  digest;
 } qst__tried;
 
 typedef struct qst__bench {
@@ -25,6 +27,8 @@ typedef struct qst__bench {
     bool        opened; /* at least once */
     qst__trial  main, second, real;
     qst__way   *fallback, *fallback_second; /* for operations without a judge */
+    bool        confirmed;                  /* another plugin's candidate agrees with the fallback */
+    bool        outvoted;                   /* it was: others are compared with who did */
     cl_mem      evictor;                    /* tune.cache cold: written before each sample, larger than the caches */
     size_t      evictor_bytes;
     qst__tried *tried; /* per candidate */
@@ -36,6 +40,10 @@ qst_status qst__bench_ruler(qst__bench *bench, qst_error *err);
 
 /* How many runs one bracket holds, for a candidate that takes first_ns. */
 uint32_t qst__bench_repeats(const qst__bench *bench, uint64_t first_ns);
+
+/* After the candidate's first run on the main trial: is it right there, and on the other trials? E_VERIFY, or E_STALE as
+ * rig.h's check says. */
+qst_status qst__bench_judge(qst__bench *bench, uint32_t candidate, qst_error *err);
 
 /* rig.h's sample; self is a qst__bench. */
 qst_status qst__bench_sample(void *self, uint32_t candidate, uint64_t *ns, qst_error *err);

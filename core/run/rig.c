@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * rig.c: tries the candidates of a route on its device, on operands of our own, on a queue of our own: prepares, makes
- * first contact, judges. Timing is bench.c's.
+ * rig.c: tries the candidates of a route on its device, on operands of our own, on a queue of our own: prepares and makes
+ * first contact. Judging is jury.c's, timing bench.c's.
  *
- * Three trials: the problem itself with integers; a second, odd shape with integers; and that shape with badly scaled
- * reals and the caller's own scalars, for the class's bound (on the problem itself where there is no second shape).
+ * Three trials: the problem itself with integers; a second shape with integers; and such a shape with badly scaled reals
+ * and the caller's own scalars, for the class's bound (on the problem itself where there is no second shape).
  */
 #include "run/rig.h"
 
@@ -237,38 +237,6 @@ static qst_status contact(qst__bench *r, qst__tried *t, uint64_t best_ns, double
     return QST_OK;
 }
 
-static qst_status run_other(qst__trial *trial, qst__way *way, qst_error *err)
-{
-    uint64_t   host, device;
-    qst_status status = qst__trial_reset(trial, err);
-
-    return status == QST_OK ? qst__trial_run(trial, way, &host, &device, err) : status;
-}
-
-static qst_status judge(qst__bench *r, uint32_t candidate, qst_error *err)
-{
-    qst__tried *t = &r->tried[candidate];
-    qst_error   why;
-    qst_status  status = qst__trial_judge(&r->main, r->fallback, err);
-
-    memset(&why, 0, sizeof why);
-    if (status == QST_OK && t->second) {
-        status = run_other(&r->second, t->second, &why);
-        if (status == QST_OK)
-            status = qst__trial_judge(&r->second, r->fallback_second, &why);
-        if (status != QST_OK)
-            return qst__fail(err, status, "judge", "on a second shape: %s", why.text);
-    }
-    if (status == QST_OK && t->real) {
-        status = run_other(&r->real, t->real, &why);
-        if (status == QST_OK)
-            status = qst__trial_bound(&r->real, &why);
-        if (status != QST_OK)
-            return qst__fail(err, status, "judge", "on badly scaled reals: %s", why.text);
-    }
-    return status;
-}
-
 static qst_status rig_check(void *self, uint32_t candidate, uint64_t best_ns, double slow_factor, qst__checked *out,
                             qst_error *err)
 {
@@ -285,7 +253,7 @@ static qst_status rig_check(void *self, uint32_t candidate, uint64_t best_ns, do
     }
     t->repeats = qst__bench_repeats(r, out->first_ns);
     if (r->site->ctx->settings->verify)
-        status = judge(r, candidate, err);
+        status = qst__bench_judge(r, candidate, err);
     came_back(r, candidate);
     out->verify_ns = qst__now(&r->site->ctx->clock) - start;
     out->verify_ns -= out->build_ns < out->verify_ns ? out->build_ns : out->verify_ns;

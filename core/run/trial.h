@@ -63,6 +63,11 @@ qst_status qst__trial_judge(qst__trial *trial, qst__way *fallback, qst_error *er
 /* After a run on reals: is it within the class's bound? OK where the operation has no judge. */
 qst_status qst__trial_bound(qst__trial *trial, qst_error *err);
 
+/* For operations without a judge: the digest of what stands in the result; what stands there becomes what others are
+ * compared with. */
+qst_status qst__trial_sum(qst__trial *trial, uint32_t *digest, qst_error *err);
+qst_status qst__trial_adopt(qst__trial *trial, qst_error *err);
+
 /* Runs the phases that judge this kind of trial once, whatever stands in the result, and finishes. */
 qst_status qst__trial_rehearse(qst__trial *trial, qst_error *err);
 

@@ -251,6 +251,29 @@ qst_status qst__trial_digest(qst__trial *t, uint32_t repeats, qst_error *err)
     return status == QST_OK && t->known ? compare_digest(t, digest, repeats, err) : status;
 }
 
+qst_status qst__trial_sum(qst__trial *t, uint32_t *digest, qst_error *err)
+{
+    return sum_digest(t, digest, err);
+}
+
+qst_status qst__trial_adopt(qst__trial *t, qst_error *err)
+{
+    uint32_t i;
+    cl_int   code = CL_SUCCESS;
+
+    t->known = false;
+    for (i = 0; i < t->n && code == CL_SUCCESS; i++) {
+        if (!t->written[i] || !t->mem[i])
+            continue;
+        if (!t->expected[i])
+            t->expected[i] =
+                clCreateBuffer(t->shelf->site->context, CL_MEM_READ_WRITE, (size_t)t->bytes[i], NULL, &code);
+        if (code == CL_SUCCESS)
+            code = clEnqueueCopyBuffer(t->queue, t->mem[i], t->expected[i], 0, 0, (size_t)t->bytes[i], 0, NULL, NULL);
+    }
+    return code == CL_SUCCESS ? QST_OK : qst__fail_cl(err, code, "judge", "a copy of a result");
+}
+
 qst_status qst__trial_judge(qst__trial *t, qst__way *fallback, qst_error *err)
 {
     bool       judged = t->shelf->set->model.op.judge != NULL;

@@ -32,7 +32,9 @@ typedef struct qst__rig {
     /* can_run (E_UNSUPPORTED with the reason), then programs, kernels, workspaces. E_BUILD with the log, E_CL, … */
     qst_status (*prepare)(void *self, uint32_t candidate, qst__prepared *out, qst_error *err);
     /* First contact, clocked, then the judge. best_ns: the best so far or 0. E_REFUSED: slower than slow_factor ×
-     * best_ns, not verified. E_VERIFY: wrong, the text names the first wrong element. E_CL: does not launch. */
+     * best_ns, not verified. E_VERIFY: wrong, the text names the first wrong element. E_STALE: what results are compared
+     * with was wrong itself, the text says how that is known; all that were judged by it are judged anew. E_CL: does not
+     * launch. */
     qst_status (*check)(void *self, uint32_t candidate, uint64_t best_ns, double slow_factor, qst__checked *out,
                         qst_error *err);
     /* One sample: ns of one execution (the bracket's time over its repeats), after which the result's digest was

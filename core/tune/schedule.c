@@ -22,8 +22,8 @@ static const struct {
     {PREPARE, QST_E_REFUSED, QST__OUTCOME_REFUSED},    {PREPARE, QST_E_NOTFOUND, QST__OUTCOME_LIBRARY},
     {CHECK, QST_E_UNSUPPORTED, QST__OUTCOME_CANNOT},   {CHECK, QST_E_BUILD, QST__OUTCOME_BUILD},
     {CHECK, QST_E_REFUSED, QST__OUTCOME_SLOW},         {CHECK, QST_E_VERIFY, QST__OUTCOME_WRONG},
-    {CHECK, QST_E_TIMEOUT, QST__OUTCOME_UNMEASURED},   {SAMPLE, QST_E_VERIFY, QST__OUTCOME_WRONG},
-    {SAMPLE, QST_E_TIMEOUT, QST__OUTCOME_UNMEASURED},
+    {CHECK, QST_E_STALE, QST__OUTCOME_WRONG},          {CHECK, QST_E_TIMEOUT, QST__OUTCOME_UNMEASURED},
+    {SAMPLE, QST_E_VERIFY, QST__OUTCOME_WRONG},        {SAMPLE, QST_E_TIMEOUT, QST__OUTCOME_UNMEASURED},
 };
 
 uint32_t qst__schedule_outcome(int stage, qst_status status)
@@ -237,6 +237,32 @@ static qst_status prepare(qst__schedule *s, uint32_t candidate)
     return QST_OK;
 }
 
+/* Once, and where there is a fallback: who says so again is wrong. */
+static bool can_overturn(const qst__schedule *s)
+{
+    uint32_t fallback = s->task->set->fallback;
+
+    return fallback != QST__NOBODY && qst__schedule_finding(s, fallback)->outcome != QST__OUTCOME_WRONG;
+}
+
+/* The fallback, which others were compared with, is wrong: it drops out, and who differed from it gets another chance. */
+static void overturn(qst__schedule *s, uint32_t candidate, const char *why)
+{
+    uint32_t fallback = s->task->set->fallback;
+
+    s->contacted[candidate] = s->fallback_right = false;
+    for (uint32_t i = 0; i < s->n; i++) {
+        qst__finding *f = qst__schedule_finding(s, i);
+        if (!s->contacted[i] || f->outcome != QST__OUTCOME_WRONG || i == fallback)
+            continue;
+        f->outcome = QST__OUTCOME_UNTRIED;
+        qst__finding_why(f, s->verdict->alloc, "%s", "was compared with a fallback that is wrong");
+        s->contacted[i] = false;
+    }
+    s->contacted[fallback] = true;
+    drop(s, fallback, QST__OUTCOME_WRONG, why);
+}
+
 static qst_status check(qst__schedule *s, uint32_t candidate, uint64_t best)
 {
     const qst__rig *rig = s->task->rig;
@@ -257,7 +283,9 @@ static qst_status check(qst__schedule *s, uint32_t candidate, uint64_t best)
     s->spent_ns += took;
     f->verify_ns += checked.verify_ns < took ? checked.verify_ns : took;
     f->sample_ns += took - (checked.verify_ns < took ? checked.verify_ns : took); /* its first run */
-    if (status < 0)
+    if (status == QST_E_STALE && can_overturn(s))
+        overturn(s, candidate, qst__error_text(&err, status));
+    else if (status < 0)
         drop(s, candidate, qst__schedule_outcome(CHECK, status), qst__error_text(&err, status));
     else if (candidate == s->task->set->fallback)
         s->fallback_right = true;

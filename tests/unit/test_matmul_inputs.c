@@ -71,7 +71,9 @@ static void test_second_sizes(void **state)
         assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_SECOND, &q), QST_OK);
         assert_true(size_of(&q) <= size_of(&p) / 8);
         assert_true(q.alpha == 1.0);
-        assert_int_equal(q.m & q.n & q.k & 1, 1);
+        assert_true(p.m == 1 || (p.m ^ q.m) & 1); /* the other parity */
+        assert_true(p.n == 1 || (p.n ^ q.n) & 1);
+        assert_true(p.k == 1 || (p.k ^ q.k) & 1);
         assert_int_equal(q.m == 1, p.m == 1);
         assert_int_equal(q.n == 1, p.n == 1);
         assert_int_equal(q.k == 1, p.k == 1);
@@ -81,10 +83,34 @@ static void test_second_sizes(void **state)
         assert_int_equal(q.c.row, q.n); /* dense stays dense */
         assert_int_equal(q.a.row, q.k);
     }
-    for (int64_t n = 1; n <= 5; n++) { /* too small to have a smaller one */
+    for (int64_t n = 1; n <= 3; n++) { /* too small to have a smaller one */
         qst_matmul p, q;
         qst_matmul_init(&p, n, n, n, QST_F32);
         assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_SECOND, &q), QST_E_UNSUPPORTED);
+    }
+}
+
+/* Odd sizes, whole tiles, and pairs without tiles: among the problem, the second shape and the third there is each. */
+static int kind(int64_t x)
+{
+    return x % 2 ? 0 : (x & (x - 1)) == 0 || x % 128 == 0 ? 1 : 2;
+}
+
+static void test_every_kind_of_size(void **state)
+{
+    static const int64_t sizes[] = {1000, 1024, 999, 64, 66, 63, 4096, 250, 511};
+    (void)state;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        qst_matmul p, q, r;
+        qst_matmul_init(&p, sizes[i], sizes[(i + 1) % COUNT(sizes)], sizes[(i + 2) % COUNT(sizes)], QST_F32);
+        p.beta = 0.5;
+        assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_SECOND, &q), QST_OK);
+        assert_int_equal(qst_matmul_op.vary(NULL, &p, QST_VARY_SECOND_REAL, &r), QST_OK);
+        assert_true(size_of(&r) <= size_of(&p) / 8);
+        assert_true(r.beta == 0.5);
+        assert_int_equal(1 << kind(p.m) | 1 << kind(q.m) | 1 << kind(r.m), 7);
+        assert_int_equal(1 << kind(p.n) | 1 << kind(q.n) | 1 << kind(r.n), 7);
+        assert_int_equal(1 << kind(p.k) | 1 << kind(q.k) | 1 << kind(r.k), 7);
     }
 }
 
@@ -201,8 +227,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_and_timed_scalars), cmocka_unit_test(test_second_sizes),
-        cmocka_unit_test(test_second_layouts),          cmocka_unit_test(test_fill_is_exact),
-        cmocka_unit_test(test_fill_uses_the_room),      cmocka_unit_test(test_fill_of_broadcasts),
+        cmocka_unit_test(test_every_kind_of_size),      cmocka_unit_test(test_second_layouts),
+        cmocka_unit_test(test_fill_is_exact),           cmocka_unit_test(test_fill_uses_the_room),
+        cmocka_unit_test(test_fill_of_broadcasts),
     };
     return cmocka_run_group_tests_name("matmul inputs", tests, NULL, NULL);
 }

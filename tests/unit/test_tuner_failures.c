@@ -68,6 +68,27 @@ static void no_clock(void **state)
     finish(&b);
 }
 
+/* What others were compared with is outvoted: it goes, and who differed from it comes again; once. */
+static void fallback_is_wrong(void **state)
+{
+    toy_spec   specs[] = {{.variant = "n", .group = "low", .fallback = true},
+                          {.variant = "a", .group = "low"},
+                          {.variant = "b", .group = "low"}};
+    rig_script scripts[] = {{.samples = {200}},
+                            {.check = QST_E_VERIFY, .samples = {1}},
+                            {.check = QST_E_STALE, .check_text = "outvoted", .samples = {1}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 3);
+    assert_int_equal(tune(&b), QST_E_NOTFOUND);
+    assert_string_equal(b.rig.log, "open p:n c:n n p:a c:a! p:b c:b! p:a c:a! p:b c:b! close");
+    assert_string_equal(outcome(&b, 0), "WRONG");
+    assert_string_equal(b.verdict.findings[0].why, "outvoted");
+    assert_int_equal(b.verdict.findings[0].samples.count, 0);
+    finish(&b);
+}
+
 static void open_fails(void **state)
 {
     toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}};
@@ -214,9 +235,10 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saboteur),           cmocka_unit_test(nobody_is_right),  cmocka_unit_test(no_clock),
-        cmocka_unit_test(open_fails),         cmocka_unit_test(wrong_later),      cmocka_unit_test(hopeless_baseline),
-        cmocka_unit_test(launch_fails_later), cmocka_unit_test(timeouts_between), cmocka_unit_test(memory_fails),
+        cmocka_unit_test(saboteur),          cmocka_unit_test(nobody_is_right),    cmocka_unit_test(fallback_is_wrong),
+        cmocka_unit_test(no_clock),          cmocka_unit_test(open_fails),         cmocka_unit_test(wrong_later),
+        cmocka_unit_test(hopeless_baseline), cmocka_unit_test(launch_fails_later), cmocka_unit_test(timeouts_between),
+        cmocka_unit_test(memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

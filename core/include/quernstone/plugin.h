@@ -308,8 +308,9 @@ typedef struct qst_work {
 enum {
     QST_VARY_EXACT = 1,      /* same work, scalars made small integers so that integer inputs give exact results */
     QST_VARY_TIMED = 2,      /* same work, safe to repeat: see qst_op.repeat */
-    QST_VARY_SECOND = 3,     /* EXACT with odd sizes, at most an eighth of the work; same types and kind of layout */
-    QST_VARY_SECOND_REAL = 4 /* the same shape with the problem's own scalars */
+    QST_VARY_SECOND = 3,     /* EXACT with other sizes, at most an eighth of the work, at best of the kind that the
+                                problem's are not (odd where they are even); same types and kind of layout */
+    QST_VARY_SECOND_REAL = 4 /* such a shape, the same or another, with the problem's own scalars */
 };
 
 /* What repeated runs of the TIMED problem on the same operands do to the result. */

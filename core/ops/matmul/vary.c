@@ -37,12 +37,18 @@ static bool is_narrow(uint32_t type)
     return type == QST_F16 || type == QST_BF16;
 }
 
-/* ---- The second, odd shape ------------------------------------------------------------------------------------- */
+/* ---- Further shapes ---------------------------------------------------------------------------------------------- */
 
 enum { M, N, K, BATCH, SIZES = BATCH + QST_MATMUL_BATCHES };
 
-/* At most: several tiles of 128 and more than one block along k, none of them whole. */
-static const int64_t second_cap[SIZES] = {261, 205, 517, 3, 3, 3, 3};
+/* What a size may be to a kernel with tiles: no whole number even of pairs; whole tiles of every common size; pairs, but
+ * no tiles. A kernel that is wrong for one of the three alone must not be right for want of such a size: the problem
+ * itself is of one kind in each dimension, and the two further shapes are of the other two. */
+enum { ODD, WHOLE, EVEN, KINDS };
+
+/* At most, by kind: several tiles of 128 and more than one block along k. */
+static const int64_t second_cap[KINDS][SIZES] = {
+    [ODD] = {261, 205, 517, 3, 3, 3, 3}, [WHOLE] = {256, 256, 512}, [EVEN] = {258, 202, 514}};
 
 static void sizes_of(const qst_matmul *p, int64_t *size)
 {
@@ -66,13 +72,50 @@ static int64_t odd_below(int64_t x)
     return x < 3 ? 3 : x;
 }
 
-/* About half of each size, the three made different; then the longest shrinks until the work is small enough. */
-static bool second_sizes(const int64_t *from, int64_t *to)
+/* Multiples of 128, else powers of two. */
+static int64_t whole_below(int64_t x)
+{
+    int64_t power = 2;
+    if (x >= 128)
+        return x / 128 * 128;
+    while (2 * power <= x)
+        power *= 2;
+    return power;
+}
+
+/* 2 · odd. */
+static int64_t even_below(int64_t x)
+{
+    return x < 6 ? 2 : 2 * odd_below(x / 2);
+}
+
+static int64_t below(int kind, int64_t x)
+{
+    return kind == ODD ? odd_below(x) : kind == WHOLE ? whole_below(x) : even_below(x);
+}
+
+/* The kind of a size of the problem itself, and the kinds that are left for the second shape and the third: a size of the
+ * other parity is the second's, where every element is looked at. */
+static int kind_of(int64_t x)
+{
+    return x & 1 ? ODD : x == whole_below(x) ? WHOLE : EVEN;
+}
+static int kind_left(int64_t size, int shape)
+{
+    static const int left[KINDS][2] = {[ODD] = {WHOLE, EVEN}, [WHOLE] = {ODD, EVEN}, [EVEN] = {ODD, WHOLE}};
+    return left[kind_of(size)][shape];
+}
+
+/* About half of each size, the odd ones made different; then the longest shrinks until the work is small enough. */
+static bool further_sizes(const int64_t *from, int shape, int64_t *to)
 {
     double limit = product(from) / 8.0;
+    int    kind[SIZES];
     for (int i = 0; i < SIZES; i++) {
-        int64_t half = i < BATCH ? odd_below(from[i] / 2 - 2 * i) : from[i];
-        to[i] = from[i] == 1 ? 1 : half < second_cap[i] ? half : second_cap[i];
+        int64_t half;
+        kind[i] = i < BATCH ? kind_left(from[i], shape) : ODD;
+        half = i < BATCH ? below(kind[i], from[i] / 2 - (kind[i] == WHOLE ? 0 : 2 * i)) : from[i];
+        to[i] = from[i] == 1 ? 1 : half < second_cap[kind[i]][i] ? half : second_cap[kind[i]][i];
     }
     while (product(to) > limit) {
         int longest = M;
@@ -87,7 +130,7 @@ static bool second_sizes(const int64_t *from, int64_t *to)
                 return false;
             to[last] = 2;
         } else {
-            to[longest] = odd_below(to[longest] * 3 / 4);
+            to[longest] = below(kind[longest], to[longest] * 3 / 4);
         }
     }
     return true;
@@ -138,13 +181,13 @@ static void second_matrix(const qst_matmul *from, qst_matmul *to, uint32_t opera
 }
 
 /* Stays in normal form: where the smaller problem would be turned round there is none. */
-static int32_t second(const qst_matmul *p, qst_matmul *out)
+static int32_t further(const qst_matmul *p, int shape, qst_matmul *out)
 {
     int64_t  from[SIZES], to[SIZES];
     uint32_t perm[QST__OPERANDS] = {QST__A, QST__B, QST__C};
 
     sizes_of(p, from);
-    if (!second_sizes(from, to))
+    if (!further_sizes(from, shape, to))
         return QST_E_UNSUPPORTED;
     out->m = to[M];
     out->n = to[N];
@@ -176,11 +219,11 @@ int32_t qst__matmul_vary(void *user, const void *problem, uint32_t which, void *
             out->beta = -1.0;
         return QST_OK;
     case QST_VARY_SECOND:
-        return second(p, out);
+        return further(p, 0, out);
     case QST_VARY_SECOND_REAL:
         out->alpha = tame(p, p->alpha);
         out->beta = tame(p, p->beta);
-        return second(p, out);
+        return further(p, 1, out) == QST_OK ? QST_OK : further(p, 0, out);
     default:
         return QST_E_UNSUPPORTED;
     }

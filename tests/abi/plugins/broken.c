@@ -3,26 +3,12 @@
  * broken.c: a saboteur. Its candidate's program does not build. It must be listed with the compiler's log, and the
  * tuning must go on without it.
  */
-#include <quernstone/kit.h>
-#include <quernstone/matmul.h>
+#include "saboteur.h"
 
 static const char source[] = "kernel void broken(global const float *a, global const float *b, global float *c)\n"
                              "{\n"
                              "    c[get_global_id(0)] = a[get_global_id(0)] * this_is_not_declared;\n"
                              "}\n";
-
-static const qst_membership memberships[] = {{"unit", NULL, 3, 0}};
-
-static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
-{
-    (void)user;
-    (void)device;
-    (void)key;
-    (void)index;
-    out->data = source;
-    out->length = sizeof source - 1;
-    return QST_OK;
-}
 
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
@@ -36,6 +22,8 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
     return out->launch(out, &launch);
 }
 
+static const saboteur how = {source, NULL, "-cl-std=CL1.2", QST_F32, 0};
+
 static const qst_candidate candidate = {
     .size = sizeof candidate,
     .op = "matmul",
@@ -43,9 +31,10 @@ static const qst_candidate candidate = {
     .revision = 1,
     .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
     .problem_size = sizeof(qst_matmul),
-    .n_memberships = QSTK_COUNT(memberships),
-    .memberships = memberships,
-    .program = program,
+    .n_memberships = QSTK_COUNT(saboteur_unit),
+    .memberships = saboteur_unit,
+    .user = (void *)&how,
+    .program = saboteur_program,
     .steps = steps,
 };
 
@@ -55,14 +44,4 @@ static int32_t start(const qst_host *host, void **instance)
     return host->add_candidate(host->self, &candidate);
 }
 
-extern QSTK_EXPORT const qst_plugin qst_plugin_v1;
-const qst_plugin                    qst_plugin_v1 = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof qst_plugin_v1,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = "broken",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
-};
+SABOTEUR_PLUGIN("broken", start);

@@ -2,8 +2,7 @@
  *
  * killer.c: a saboteur for the tests: a candidate of matmul that kills the process that tries it.
  */
-#include <quernstone/kit.h>
-#include <quernstone/matmul.h>
+#include "saboteur.h"
 #include <stdlib.h>
 
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
@@ -33,12 +32,4 @@ static int32_t start(const qst_host *host, void **instance)
     return host->add_candidate(host->self, &dies);
 }
 
-QSTK_EXPORT extern const qst_plugin qst_plugin_v1;
-const qst_plugin                    qst_plugin_v1 = {.magic = QST_PLUGIN_MAGIC,
-                                                     .size = sizeof qst_plugin_v1,
-                                                     .abi_major = QST_ABI_MAJOR,
-                                                     .abi_minor = QST_ABI_MINOR,
-                                                     .name = "killer",
-                                                     .version = "1.0",
-                                                     .licence = "MIT",
-                                                     .start = start};
+SABOTEUR_PLUGIN("killer", start);

@@ -5,8 +5,7 @@
  * launch asks for 64, so that each clEnqueueNDRangeKernel fails with CL_INVALID_WORK_GROUP_SIZE. Round 1 of a General
  * problem of Medium scale then stays empty (other candidates of that round denied), and round 2 names the winner.
  */
-#include <quernstone/kit.h>
-#include <quernstone/matmul.h>
+#include "saboteur.h"
 
 static const char source[] = "__attribute__((reqd_work_group_size(32, 1, 1)))\n"
                              "kernel void lone(global const float *a, global const float *b, global float *c)\n"
@@ -25,17 +24,6 @@ static int32_t supports(void *user, const qst_device *device, const qst_key *key
     return QST_OK;
 }
 
-static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
-{
-    (void)user;
-    (void)device;
-    (void)key;
-    (void)index;
-    out->data = source;
-    out->length = sizeof source - 1;
-    return QST_OK;
-}
-
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
     const qst_arg args[] = {qstk_operand(0), qstk_operand(1), qstk_operand(2)};
@@ -48,6 +36,8 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
     return out->launch(out, &launch);
 }
 
+static const saboteur how = {source, NULL, "-cl-std=CL1.2", QST_F32, 0};
+
 static const qst_candidate candidate = {
     .size = sizeof candidate,
     .op = "matmul",
@@ -58,7 +48,8 @@ static const qst_candidate candidate = {
     .n_memberships = QSTK_COUNT(memberships),
     .memberships = memberships,
     .supports = supports,
-    .program = program,
+    .user = (void *)&how,
+    .program = saboteur_program,
     .steps = steps,
 };
 
@@ -68,14 +59,4 @@ static int32_t start(const qst_host *host, void **instance)
     return host->add_candidate(host->self, &candidate);
 }
 
-extern QSTK_EXPORT const qst_plugin qst_plugin_v1;
-const qst_plugin                    qst_plugin_v1 = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof qst_plugin_v1,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = "lone",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
-};
+SABOTEUR_PLUGIN("lone", start);

@@ -3,8 +3,7 @@
  * wrong.c: a saboteur. Its candidate is fast and wrong: of every sum it adds up at most 16 terms and never the last,
  * so that from some size on nothing honest is as fast. It must never win, and its first wrong element must be named.
  */
-#include <quernstone/kit.h>
-#include <quernstone/matmul.h>
+#include "saboteur.h"
 
 static const char source[] =
     "kernel void wrong_rows(global const float *a, ulong a0, global const float *b, ulong b0, global float *c,\n"
@@ -26,74 +25,8 @@ static const char source[] =
     "    }\n"
     "}\n";
 
-static const qst_membership memberships[] = {{"unit", NULL, 3, 0}};
-
-static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
-{
-    const qst_matmul *p = (const qst_matmul *)problem;
-    (void)user;
-    (void)device;
-    if (p->a.type != QST_F32 || p->b.type != QST_F32 || p->c.type != QST_F32)
-        return qstk_no(why, "f32 only");
-    if (p->a.col != 1 || p->b.col != 1 || p->c.col != 1)
-        return qstk_no(why, "adjacent columns only");
-    if (p->batch[0] * p->batch[1] * p->batch[2] * p->batch[3] != 1)
-        return qstk_no(why, "no batches");
-    if (p->m > 32768 || p->n > 32768 || p->k > INT32_MAX)
-        return qstk_no(why, "m and n up to 32768, k up to 2^31 - 1");
-    return QST_OK;
-}
-
-/* A boast, so that it is tried early. */
-static double estimate(void *user, const qst_device *device, const void *problem)
-{
-    (void)user;
-    (void)device;
-    (void)problem;
-    return 1.0;
-}
-
-static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
-{
-    (void)user;
-    (void)device;
-    (void)key;
-    (void)index;
-    out->data = source;
-    out->length = sizeof source - 1;
-    return QST_OK;
-}
-
-static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
-{
-    const qst_matmul *p = (const qst_matmul *)problem;
-    const qst_arg     args[] = {
-            qstk_operand(0),    qstk_offset(0),     qstk_operand(1),    qstk_offset(1),    qstk_operand(2),
-            qstk_offset(2),     qstk_i32(p->m),     qstk_i32(p->n),     qstk_i32(p->k),    qstk_i64(p->a.row),
-            qstk_i64(p->b.row), qstk_i64(p->c.row), qstk_f32(p->alpha), qstk_f32(p->beta),
-    };
-    qst_launch launch = qstk_launch(0, "wrong_rows", 1, args, QSTK_COUNT(args));
-    (void)user;
-    (void)device;
-    launch.global[0] = 1024;
-    launch.local[0] = 16;
-    return out->launch(out, &launch);
-}
-
-static const qst_candidate candidate = {
-    .size = sizeof candidate,
-    .op = "matmul",
-    .variant = "short",
-    .revision = 1,
-    .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
-    .problem_size = sizeof(qst_matmul),
-    .n_memberships = QSTK_COUNT(memberships),
-    .memberships = memberships,
-    .can_run = can_run,
-    .estimate = estimate,
-    .program = program,
-    .steps = steps,
-};
+static const saboteur      how = {source, "wrong_rows", "-cl-std=CL1.2", QST_F32, 0};
+static const qst_candidate candidate = SABOTEUR_CANDIDATE("short", &how);
 
 static int32_t start(const qst_host *host, void **instance)
 {
@@ -101,14 +34,4 @@ static int32_t start(const qst_host *host, void **instance)
     return host->add_candidate(host->self, &candidate);
 }
 
-extern QSTK_EXPORT const qst_plugin qst_plugin_v1;
-const qst_plugin                    qst_plugin_v1 = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof qst_plugin_v1,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = "wrong",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
-};
+SABOTEUR_PLUGIN("wrong", start);
