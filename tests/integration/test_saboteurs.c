@@ -304,7 +304,7 @@ static void wrong_against_the_fallback(void **state)
 
 static void broken(void **state)
 {
-    sabotage s = {.ctx = context_with("broken", "{\"deny\": [\"matmul.clblast.*\"]}")};
+    sabotage s = {.ctx = context_with("broken", "{\"pin\": [\"matmul.broken.*\", \"matmul.naive.*\"]}")};
 
     (void)state;
     run(&s, 200, 0);
@@ -315,7 +315,7 @@ static void broken(void **state)
 /* The first round has nobody but it: no valid time there, and a later round names the winner. */
 static void lone(void **state)
 {
-    sabotage      s = {.ctx = context_with("lone", "{\"deny\": [\"matmul.clblast.*\"]}")};
+    sabotage      s = {.ctx = context_with("lone", "{\"pin\": [\"matmul.lone.*\", \"matmul.naive.*\"]}")};
     const json_t *each;
     size_t        i, n;
     json_int_t    first, winners = 0;
