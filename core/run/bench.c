@@ -17,16 +17,20 @@
 #define EVICTOR_LEAST  (64u << 20) /* bytes, where the device's cache is not known */
 #define HOST_DOUBT     1.05        /* device times over this times the host's are no measurement */
 
+/* A vendor's call shows the event of its last command at most, not of its first. */
 static bool any_hides_events(const qst__bench *r)
 {
     const qst__set *set = &r->shelf->set->model;
-    const char     *why;
+    const char     *why = NULL;
     uint32_t        i;
 
-    for (i = 0; i < set->n_candidates; i++)
-        if ((set->candidates[i].desc.flags & QST_CANDIDATE_HIDES_EVENTS) &&
-            qst__settings_allow(r->site->ctx->settings, set->candidates[i].name, &why))
+    for (i = 0; i < set->n_candidates; i++) {
+        const qst_candidate *c = &set->candidates[i].desc;
+        if ((!c->steps || c->flags & QST_CANDIDATE_HIDES_EVENTS) &&
+            qst__settings_allow(r->site->ctx->settings, set->candidates[i].name, &why) &&
+            (!c->can_run || c->can_run(c->user, &r->site->facts.device, r->route->normal, &why) == QST_OK))
             return true;
+    }
     return false;
 }
 

@@ -54,7 +54,8 @@ static qst_context *make_context(const char *mode)
     qst_error    err = {0};
 
     snprintf(config, sizeof config,
-             "{\"tune\": {\"mode\": \"%s\"}, \"candidates\": {\"deny\": [\"matmul.clblast.*\"]}}", mode);
+             "{\"tune\": {\"mode\": \"%s\"}, \"candidates\": {\"deny\": [\"matmul.clblast.*\", \"matmul.cblas.*\"]}}",
+             mode);
     qst_options_init(&options);
     options.flags = QST_NO_STORE;
     options.config = config;

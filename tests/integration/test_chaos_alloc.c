@@ -379,7 +379,7 @@ static void sweep(const scene *s, bool fresh, bool for_good, long step)
     "{\"device\": {\"name\": \"\"}, \"plugins\": {\"load\": [\"tiled\", \"na*\"], \"dirs\": [\"/nowhere\"], "          \
     "\"required\": [\"tiled\"]}, \"plugin\": {\"tiled\": {\"key\": \"value\"}}, \"groups\": {\"matmul\": {\"cpu\": "   \
     "{\"priority\": 3}}}, \"tune\": {\"max_samples\": 3, \"mode\": \"fallback\", \"level\": \"balanced\"}, "           \
-    "\"candidates\": {\"pin\": [\"matmul.*\"], \"deny\": [\"matmul.clblast.*\"]}, \"log\": \"error\"}"
+    "\"candidates\": {\"pin\": [\"matmul.*\"], \"deny\": [\"matmul.clblast.*\", \"matmul.cblas.*\"]}, \"log\": \"error\"}"
 
 static void context_bare(void **state)
 {

@@ -46,10 +46,11 @@ static int child(const char *place)
     if (cl_fixture_open(&state))
         return 2;
     cl = state;
-    snprintf(config, sizeof config,
-             "{\"store\": {\"path\": \"%s\"}, \"plugins\": {\"dirs\": [\"%s/killer\"]}, \"tune\": {\"short_circuit\": "
-             "false}, \"candidates\": {\"deny\": [\"matmul.clblast.*\", \"matmul.tiled.*_k256/*\"]}}",
-             place, QST_TEST_PLUGINS);
+    snprintf(
+        config, sizeof config,
+        "{\"store\": {\"path\": \"%s\"}, \"plugins\": {\"dirs\": [\"%s/killer\"]}, \"tune\": {\"short_circuit\": "
+        "false}, \"candidates\": {\"deny\": [\"matmul.clblast.*\", \"matmul.cblas.*\", \"matmul.tiled.*_k256/*\"]}}",
+        place, QST_TEST_PLUGINS);
     qst_options_init(&options);
     options.flags = QST_NO_FILES | QST_NO_ENV;
     options.config = config;

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-extern const qst_plugin qst__builtin_naive, qst__builtin_tiled, qst__builtin_clblast;
+extern const qst_plugin qst__builtin_naive, qst__builtin_tiled, qst__builtin_clblast, qst__builtin_cblas;
 
 static struct runner bench;
 
@@ -362,7 +362,8 @@ static int set_up(void **state)
 {
     (void)state;
     return runner_open(&bench) || runner_start(&bench, &qst__builtin_naive) ||
-           runner_start(&bench, &qst__builtin_tiled) || runner_start(&bench, &qst__builtin_clblast);
+           runner_start(&bench, &qst__builtin_tiled) || runner_start(&bench, &qst__builtin_clblast) ||
+           runner_start(&bench, &qst__builtin_cblas);
 }
 
 static int tear_down(void **state)

@@ -26,7 +26,7 @@ mkdir -p "$POCL_CACHE_DIR"
 # tested here; a slow machine must not cut a race short.
 mkdir -p "$XDG_CONFIG_HOME/quernstone"
 cat >"$XDG_CONFIG_HOME/quernstone/config.json" <<'END'
-{ "device": { "platform": "Portable Computing Language" }, "candidates": { "deny": ["matmul.clblast.*"] }, "tune": { "budget_ms": 0 } }
+{ "device": { "platform": "Portable Computing Language" }, "candidates": { "deny": ["matmul.clblast.*", "matmul.cblas.*"] }, "tune": { "budget_ms": 0 } }
 END
 
 say() {

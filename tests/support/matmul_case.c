@@ -154,7 +154,7 @@ qst_context *matmul_context(const char *more)
     qst_error    err;
 
     memset(&err, 0, sizeof err);
-    snprintf(config, sizeof config, "{\"candidates\": {\"deny\": [\"matmul.clblast.*\"]}%s}", more);
+    snprintf(config, sizeof config, "{\"candidates\": {\"deny\": [\"matmul.clblast.*\", \"matmul.cblas.*\"]}%s}", more);
     qst_options_init(&options);
     options.flags = QST_NO_FILES | QST_NO_ENV | QST_NO_STORE;
     options.config = config;

@@ -31,8 +31,8 @@ qst_mem matmul_case_operand(const matmul_case *c, int operand);
 /* Reads C (after finishing `queue`) and fails the test with the first element that is wrong. */
 void matmul_case_check(const matmul_case *c, cl_command_queue queue);
 
-/* A context for tests: no files, no environment, plugins of the build tree, CLBlast denied (its first call compiles for
- * seconds); `more`: further JSON members, with a leading comma, or "". */
+/* A context for tests: no files, no environment, plugins of the build tree, vendors' libraries denied (CLBlast's first call
+ * compiles for seconds, and not every machine has a BLAS); `more`: further JSON members, with a leading comma, or "". */
 qst_context *matmul_context(const char *more);
 
 #endif

@@ -165,8 +165,8 @@ static void print_row(const json_t *row, double roof)
     if (json_object_get(row, "speed_p25"))
         printf("%7.3f %7.3f", out_number(row, "speed_p25"), out_number(row, "speed_paired"));
     else
-        printf("%7s %7s  %s", "", "", out_member(row, "winner"));
-    putchar('\n');
+        printf("%7s %7s", "", "");
+    printf("%s%s\n", out_member(row, "winner")[0] ? "  " : "", out_member(row, "winner"));
 }
 
 static int by_median(const void *a, const void *b)
@@ -219,7 +219,7 @@ static bool play(bench *b, contest *c, contest_player *ours, contest_player *pee
     if (!good || !contest_play(c, all, b->n_peers + 1, b->options->rounds))
         return false;
     for (size_t i = 0; i <= b->n_peers; i++)
-        json_array_append_new(rows, matmul_row(c, all[i], i ? NULL : winner));
+        json_array_append_new(rows, matmul_row(c, all[i], i ? peer_detail(b->peers[i - 1]) : winner));
     compare(b, ours, peers, rows);
     return true;
 }

@@ -21,6 +21,7 @@ struct peer {
     bool        host;
     const char *symbols[SYMBOLS];
     symbol      at[SYMBOLS];
+    const char *detail;
 };
 
 static const peer known[] = {
@@ -30,13 +31,15 @@ static const peer known[] = {
      false,
      {"CLBlastSgemm", "CLBlastDgemm", "CLBlastSgemv", "CLBlastDgemv", "CLBlastSgemmStridedBatched",
       "CLBlastDgemmStridedBatched"},
-     {NULL}},
+     {NULL},
+     NULL},
     {"openblas",
      "plugin.cblas.library",
      "libopenblas.so.0",
      true,
      {"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv", NULL, NULL},
-     {NULL}},
+     {NULL},
+     NULL},
 };
 
 #define CL_GEMM(real)                                                                                                  \
@@ -70,6 +73,12 @@ static char *library_of(const peer *kind, qst_context *context)
 
 static bool resolve(peer *p, void *library, char **why)
 {
+    void *core = dlsym(library, "openblas_get_corename");
+    if (core) {
+        char *(*name)(void);
+        memcpy(&name, &core, sizeof core);
+        p->detail = name();
+    }
     for (int i = 0; i < SYMBOLS; i++) {
         if (!p->symbols[i])
             continue;
@@ -125,6 +134,11 @@ void peer_close(peer *p)
 const char *peer_name(const peer *p)
 {
     return p->name;
+}
+
+const char *peer_detail(const peer *p)
+{
+    return p->detail;
 }
 
 bool peer_on_host(const peer *p)

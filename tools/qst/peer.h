@@ -18,6 +18,10 @@ void  peer_close(peer *p);
 
 const char *peer_name(const peer *p);
 
+/* What it says of itself: OpenBLAS the processor type whose kernels it uses, which it may not have got right
+ * (OPENBLAS_CORETYPE). NULL: nothing. */
+const char *peer_detail(const peer *p);
+
 /* Does it compute on the host, on mapped buffers, with threads of its own that go on spinning when it has ended? */
 bool peer_on_host(const peer *p);
 
