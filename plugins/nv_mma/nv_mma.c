@@ -2,7 +2,7 @@
  *
  * nv_mma.c: the plugin: its instance, what it remembers of devices, and the list of its families.
  */
-#include "nv_mma.h"
+#include "rows.h"
 
 #include <pthread.h>
 #include <quernstone/ext/builder.h>
@@ -10,7 +10,7 @@
 
 #define DEVICES 16u
 
-static const nv_family families[] = {nv_peak_add};
+static const nv_family families[] = {nv_peak_add, nv_rows_add};
 
 /* Memory that goes with the instance. */
 struct block {

@@ -1,0 +1,160 @@
+/*
+ * nv_copy_f16.cl: how slices of f16 or bf16 come into local memory and results into C, for the kernels on such operands.
+ * Stands between nv_common.cl and theirs.
+ *
+ * Tiles stay as their matrices lie: the readers take them in either direction.
+ *
+ * Macros        BM, BN; BK 32 or 64; THREADS; BF16 1: A and B are bf16, else f16; OUT 1: C is f32, 3 f16, 4 bf16
+ */
+#define A_BYTES (BM * BK * 2)
+#define B_BYTES (BK * BN * 2)
+#define STAGE   (A_BYTES + B_BYTES)
+#define STEPS   (BK / 16)
+#if (A_BYTES / 16) % THREADS || (B_BYTES / 16) % THREADS
+#error "tile too small for the group"
+#endif
+
+/* A tile in chunks of 8 elements, in one of the unit's own patterns. By k: rows of BK elements, chunk x of row r. Across:
+ * blocks of 64 rows or columns, each BK rows of 128 bytes, chunk y of k-row x. */
+#if BK == 64
+#define SWIZZLE(r) ((r)&7)
+#define SWIZZLE_MODE 1
+#else
+#define SWIZZLE(r) (((r) >> 1) & 3)
+#define SWIZZLE_MODE 2
+#endif
+#define BY_K(r, x)    ((r) * (BK * 2) + (((x) ^ SWIZZLE(r)) << 4))
+#define ACROSS(y, x)  (((y) >> 3) * (BK * 128) + (x)*128 + ((((y)&7) ^ ((x)&7)) << 4))
+
+/* Copy i of a work-item: chunk A_X + A_DX(i) along k, A_Y + A_DY(i) across (TA: in chunks, else in rows). */
+#if TA
+#define A_X        (t / (BM / 8))
+#define A_Y        (t % (BM / 8))
+#define A_DX(i)    ((i) * (THREADS * 8 / BM))
+#define A_DY(i)    0
+#define A_AT(y, x) ACROSS(y, x)
+#define A_TO(i)    (a_to + A_DX(i) * 128)
+#define A_HAS(i)   (a_x < left - A_DX(i) ? rows - a_y * 8 : 0)
+#define A_FROM(i)  (pa + (long)A_DX(i) * a_ld)
+#define A_FIRST    (a_y * 8 + tile.x + (long)a_x * a_ld)
+#define A_STEP     a_ld
+#else
+#define A_X        (t % (BK / 8))
+#define A_Y        (t / (BK / 8))
+#define A_DY(i)    ((i) * (THREADS * 8 / BK))
+#define A_AT(y, x) BY_K(y, x)
+#define A_TO(i)    (a_to + A_DY(i) * (BK * 2))
+#define A_HAS(i)   (a_y < rows - A_DY(i) ? left - a_x * 8 : 0)
+#define A_FROM(i)  (pa + (long)A_DY(i) * a_ld)
+#define A_FIRST    ((long)(tile.x + a_y) * a_ld + a_x * 8)
+#define A_STEP     1
+#endif
+#if TB
+#define B_X        (t % (BK / 8))
+#define B_Y        (t / (BK / 8))
+#define B_DY(i)    ((i) * (THREADS * 8 / BK))
+#define B_AT(y, x) BY_K(y, x)
+#define B_TO(i)    (b_to + B_DY(i) * (BK * 2))
+#define B_HAS(i)   (b_y < cols - B_DY(i) ? left - b_x * 8 : 0)
+#define B_FROM(i)  (pb + (long)B_DY(i) * b_ld)
+#define B_FIRST    ((long)(tile.y + b_y) * b_ld + b_x * 8)
+#define B_STEP     1
+#else
+#define B_X        (t / (BN / 8))
+#define B_Y        (t % (BN / 8))
+#define B_DX(i)    ((i) * (THREADS * 8 / BN))
+#define B_AT(y, x) ACROSS(y, x)
+#define B_TO(i)    (b_to + B_DX(i) * 128)
+#define B_HAS(i)   (b_x < left - B_DX(i) ? cols - b_y * 8 : 0)
+#define B_FROM(i)  (pb + (long)B_DX(i) * b_ld)
+#define B_FIRST    (tile.y + b_y * 8 + (long)b_x * b_ld)
+#define B_STEP     b_ld
+#endif
+#if THREADS * 8 / BM % 8 || THREADS * 8 / BN % 8 || THREADS * 8 / BK % 8
+#error "a work-item's copies would not keep their place in the pattern"
+#endif
+
+#if LOOSE
+static void gather(uint at, global const ushort *from, int has)
+{
+    uint v[8];
+    UNROLL for (int x = 0; x < 8; x++) v[x] = x < has ? from[x] : 0;
+    STS4(at, v[0] | v[1] << 16, v[2] | v[3] << 16, v[4] | v[5] << 16, v[6] | v[7] << 16);
+}
+#define COPY(at, from, has) gather(at, from, has)
+#else
+#define COPY(at, from, has) COPY16(at, from, (has) > 0)
+#endif
+#define LOAD(stage)                                                                                                   \
+    {                                                                                                                 \
+        FRESH_LD(a_ld);                                                                                                  \
+        FRESH_LD(b_ld);                                                                                                  \
+        UNROLL for (int i = 0; i < A_BYTES / 16 / THREADS; i++)                                                       \
+            COPY(base + (stage)*STAGE + A_TO(i), A_FROM(i), A_HAS(i));                                                \
+        UNROLL for (int i = 0; i < B_BYTES / 16 / THREADS; i++)                                                       \
+            COPY(base + (stage)*STAGE + A_BYTES + B_TO(i), B_FROM(i), B_HAS(i));                                      \
+        pa += (long)BK * A_STEP;                                                                                      \
+        pb += (long)BK * B_STEP;                                                                                      \
+        left -= BK;                                                                                                   \
+    }
+
+#if BF16
+#define TYPES "bf16.bf16"
+#else
+#define TYPES "f16.f16"
+#endif
+
+/* C's type. */
+#if OUT == 1
+typedef float RESULT;
+#else
+typedef ushort RESULT;
+static float2 widen(uint x)
+{
+    float2 y;
+#if OUT == 3
+    asm("{.reg .b16 u,v;mov.b32 {u,v},%2;cvt.f32.f16 %0,u;cvt.f32.f16 %1,v;}" : "=f"(y.x), "=f"(y.y) : "r"(x));
+#else
+    y = (float2)(as_float(x << 16), as_float(x & 0xffff0000u));
+#endif
+    return y;
+}
+static uint narrow(float2 x)
+{
+    uint y;
+#if OUT == 3
+    asm("cvt.rn.f16x2.f32 %0,%1,%2;" : "=r"(y) : "f"(x.y), "f"(x.x));
+#else
+    asm("cvt.rn.bf16x2.f32 %0,%1,%2;" : "=r"(y) : "f"(x.y), "f"(x.x));
+#endif
+    return y;
+}
+#endif
+
+/* Two adjacent elements of C, as many of them as there are, without a branch; beta 0: C is not read. */
+static void finish(global RESULT *to, int there, float2 s, float alpha, float beta)
+{
+#if OUT == 1 && LOOSE
+    nv_put1(to, there > 0, s.x, alpha, beta);
+    nv_put1(to + 1, there > 1, s.y, alpha, beta);
+#elif OUT == 1
+    nv_put2(to, there > 0, s, alpha, beta);
+#elif LOOSE
+    uint old0, old1;
+    asm volatile("{.reg .pred p;.reg .b16 x;setp.ne.s32 p,%2,0;mov.b16 x,0;@p ld.global.b16 x,[%1];cvt.u32.u16 %0,x;}"
+                 : "=r"(old0) : "l"(to), "r"(there > 0 && beta != 0) : "memory");
+    asm volatile("{.reg .pred p;.reg .b16 x;setp.ne.s32 p,%2,0;mov.b16 x,0;@p ld.global.b16 x,[%1];cvt.u32.u16 %0,x;}"
+                 : "=r"(old1) : "l"(to + 1), "r"(there > 1 && beta != 0) : "memory");
+    old0 = narrow(fma((float2)(alpha), s, beta * widen(old0 | old1 << 16)));
+    asm volatile("{.reg .pred p;.reg .b16 x,y;setp.ne.s32 p,%2,0;mov.b32 {x,y},%1;@p st.global.b16 [%0],x;}" ::"l"(to),
+                 "r"(old0), "r"(there > 0) : "memory");
+    asm volatile("{.reg .pred p;.reg .b16 x,y;setp.ne.s32 p,%2,0;mov.b32 {x,y},%1;@p st.global.b16 [%0],y;}" ::"l"(to + 1),
+                 "r"(old0), "r"(there > 1) : "memory");
+#else
+    uint old;
+    asm volatile("{.reg .pred p;setp.ne.s32 p,%2,0;mov.b32 %0,0;@p ld.global.b32 %0,[%1];}"
+                 : "=r"(old) : "l"(to), "r"(there > 0 && beta != 0) : "memory");
+    old = narrow(fma((float2)(alpha), s, beta * widen(old)));
+    asm volatile("{.reg .pred p;setp.ne.s32 p,%2,0;@p st.global.b32 [%0],%1;}" ::"l"(to), "r"(old), "r"(there > 0) : "memory");
+#endif
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fma.c: rows on plain fma, one chain for each element in the fallback's order: the only ones here for STRICT.
+ */
+#include "rows.h"
+
+#define ANY (QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST)
+
+/* clang-format off */
+static const nv_row rows[] = {
+    /* variant, kernel, classes, bm, bn, bk, stages, threads, ways, local, macros, tflops, groups, tile_us */
+    {"fma_128x128x16", NV_FMA, ANY, 128, 128, 16, 2, 256, 1, 34816, "-DTM=8 -DTN=8", 49, 1.5f, 2},
+    {"fma_64x64x16", NV_FMA, ANY, 64, 64, 16, 3, 128, 1, 27648, "-DTM=8 -DTN=4", 38, 6, 1.5f},
+};
+/* clang-format on */
+const nv_table nv_fma_rows = {rows, QSTK_COUNT(rows)};

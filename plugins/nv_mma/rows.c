@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rows.c: what all rows share: their kernels' texts, cost, priority, programs and launches.
+ */
+#include "rows.h"
+
+#include "nv_common.cl.h"
+#include "nv_copy_f16.cl.h"
+#include "nv_copy_f32.cl.h"
+#include "nv_fma.cl.h"
+#include "nv_mma_f16.cl.h"
+#include "nv_mma_f32.cl.h"
+#include "nv_wgmma_f16.cl.h"
+#include "nv_wgmma_f32.cl.h"
+#include <stdio.h>
+
+#define UNITS      132.0 /* of the device whose rates the tables hold */
+#define CLOCK_MHZ  1980.0
+#define BYTES_NS   4000.0 /* global memory of that device */
+#define LAUNCH_NS  3000.0
+#define FIRST      4    /* priority in the group of the rows that the first round compares; over that of `tiled` */
+#define LATER      1    /* and of the others */
+#define NEAR       1.25 /* a row is compared at first where it is estimated within this of the best */
+#define GRID_LIMIT ((double)(((int64_t)1 << 31) - 1))
+
+/* The parts of each kernel's text. */
+static const struct {
+    const char *part[3];
+    nv_kernel   kernel;
+} texts[NV_KERNELS] = {
+    [NV_FMA] = {{nv_common_cl, nv_fma_cl},
+                {.entry = "nv_fma",
+                 .least_cc = 80,
+                 .full = 1,
+                 .exempt_tb = NV_ALIGN_B,
+                 .slow = {1, 1.1f, 1, 1.1f, 1.1f, 1.15f, 1.1f, 1.15f}}},
+    [NV_WGMMA_F32] = {{nv_common_cl, nv_copy_f32_cl, nv_wgmma_f32_cl},
+                      {.entry = "nv_wgmma_f32",
+                       .sm90a = 1,
+                       .least_cc = 90,
+                       .full = 1,
+                       .least_k = 32,
+                       .long_k = 1024,
+                       .exempt_ta = NV_ALIGN_A,
+                       .exempt_tb = NV_ALIGN_B,
+                       .slow = {1, 1.25f, 1.2f, 1.5f, 1.4f, 1.5f, 1.5f, 1.6f}}},
+    /* The same for one product: there whole tiles came out slower. */
+    [NV_WGMMA_TF32] = {{nv_common_cl, nv_copy_f32_cl, nv_wgmma_f32_cl},
+                       {.entry = "nv_wgmma_f32",
+                        .sm90a = 1,
+                        .least_cc = 90,
+                        .exempt_ta = NV_ALIGN_A,
+                        .exempt_tb = NV_ALIGN_B,
+                        .slow = {1, 1.8f, 1.5f, 2, 2, 2, 2, 2}}},
+    [NV_MMA_F32] = {{nv_common_cl, nv_copy_f32_cl, nv_mma_f32_cl},
+                    {.entry = "nv_mma_f32",
+                     .least_cc = 80,
+                     .full = 1,
+                     .least_k = 32,
+                     .exempt_ta = NV_ALIGN_A,
+                     .exempt_tb = NV_ALIGN_B,
+                     .slow = {1, 1.2f, 1.2f, 1.3f, 1.3f, 1.3f, 1.3f, 1.4f}}},
+    [NV_MMA_TF32] = {{nv_common_cl, nv_copy_f32_cl, nv_mma_f32_cl},
+                     {.entry = "nv_mma_f32",
+                      .least_cc = 80,
+                      .full = 1,
+                      .exempt_ta = NV_ALIGN_A,
+                      .exempt_tb = NV_ALIGN_B,
+                      .slow = {1, 1.5f, 1.5f, 2, 2, 2, 2, 2}}},
+    [NV_WGMMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_wgmma_f16_cl},
+                      {.entry = "nv_wgmma_f16",
+                       .half = 1,
+                       .sm90a = 1,
+                       .least_cc = 90,
+                       .full = 1,
+                       .slow = {1, 1, 1, 1, 3.2f, 3.2f, 3.2f, 3.2f}}},
+    [NV_MMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_mma_f16_cl},
+                    {.entry = "nv_mma_f16", .half = 1, .least_cc = 80, .full = 1, .slow = {1, 1, 1, 1, 3, 3, 3, 3}}},
+};
+
+/* The kernels with their texts, in memory of the instance. */
+typedef struct kernel_set {
+    nv_mma   *plugin;
+    nv_kernel kernels[NV_KERNELS];
+} kernel_set;
+
+/* What a candidate's functions get as user. */
+typedef struct entry {
+    const nv_row     *row;
+    const kernel_set *set;
+} entry;
+
+static const nv_table *const tables[] = {&nv_fma_rows, &nv_tf32_rows, &nv_half_rows};
+
+/* ---- Legality --------------------------------------------------------------------------------------------------- */
+
+/* The index of the program for a view. */
+static uint32_t index_of(const nv_row *row, const nv_kernel *kernel, const nv_view *view)
+{
+    uint32_t needed = NV_ALIGN_A | NV_ALIGN_B | NV_ALIGN_C, index = view->index;
+    if (index & NV_TA)
+        needed &= ~kernel->exempt_ta;
+    if (index & NV_TB)
+        needed &= ~kernel->exempt_tb;
+    if (needed & ~view->aligned)
+        index |= NV_LOOSE;
+    else if (kernel->full && view->m % row->bm == 0 && view->n % row->bn == 0 && view->k % row->bk == 0)
+        index |= NV_FULL;
+    return kernel->long_k && view->k >= kernel->long_k ? index | NV_LONG : index;
+}
+
+static double tiles_of(const nv_row *row, const nv_view *view)
+{
+    return (double)qstk_ceil_div((uint64_t)view->m, row->bm) * (double)qstk_ceil_div((uint64_t)view->n, row->bn) *
+           (double)view->outer * (double)view->inner;
+}
+
+static int32_t fits(const nv_row *row, const nv_kernel *kernel, const nv_view *view, const char **why)
+{
+    if (view->half != kernel->half)
+        return qstk_no(why, kernel->half ? "operands of f16 or bf16 only" : "f32 only");
+    if (view->k < kernel->least_k && view->k > 0)
+        return qstk_no(why, "k under 32: too short a sum for the bound of numerics PLAIN");
+    if (tiles_of(row, view) > GRID_LIMIT)
+        return qstk_no(why, "2^31 tiles or more");
+    return QST_OK;
+}
+
+static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
+{
+    const entry     *self = (const entry *)user;
+    const nv_row    *row = self->row;
+    const nv_kernel *kernel = &self->set->kernels[row->kernel];
+    const nv_needs   needs = {kernel->least_cc, row->local_bytes, kernel->sm90a};
+    const int64_t    type = key->value[QST_MATMUL_KEY_ELEM_LHS];
+    if (nv_mma_is_ours(device, why) != QST_OK)
+        return QST_E_UNSUPPORTED;
+    if (kernel->half != (type == QST_F16 || type == QST_BF16))
+        return qstk_no(why, kernel->half ? "operands of f16 or bf16 only" : "f32 only");
+    return nv_mma_supports(self->set->plugin, device, &needs, why);
+}
+
+static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
+{
+    const entry *self = (const entry *)user;
+    nv_view      view;
+    int32_t      status = nv_mma_is_ours(device, why);
+    if (status == QST_OK)
+        status = nv_look(&view, (const qst_matmul *)problem, why);
+    return status == QST_OK ? fits(self->row, &self->set->kernels[self->row->kernel], &view, why) : status;
+}
+
+/* ---- Cost ------------------------------------------------------------------------------------------------------- */
+
+/* The busiest unit has `share` groups. Fewer than it can hold hide less of each other's waiting. */
+double nv_estimate(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *v)
+{
+    const double units = device->units ? (double)device->units : UNITS;
+    const double clock = device->clock_mhz ? (double)device->clock_mhz / CLOCK_MHZ : 1.0;
+    const double rate = (double)row->tflops * 1e3 / UNITS * clock; /* operations a ns of a unit */
+    const double depth = (double)qstk_round_up((uint64_t)v->k + 1, row->bk) / row->ways;
+    const double each =
+        2.0 * row->bm * row->bn * depth * row->ways / rate * (double)kernel->slow[index_of(row, kernel, v) & 7u];
+    const double tiles = tiles_of(row, v);
+    double       share = tiles / units, busy;
+    const double bytes = (v->half ? 2.0 : 4.0) * (double)(v->outer * v->inner) *
+                         ((double)v->m * (double)v->k + (double)v->k * (double)v->n + (double)v->m * (double)v->n);
+    share = share <= 8.0 ? (double)(int64_t)(share + 0.999) : share + 0.5;
+    busy = share > (double)row->groups ? share : 0.5 * (share + (double)row->groups);
+    busy = LAUNCH_NS + 1e3 * (double)row->tile_us * (1.0 + share / (double)row->groups) + busy * each;
+    return busy > LAUNCH_NS + bytes / BYTES_NS ? busy : LAUNCH_NS + bytes / BYTES_NS;
+}
+
+static double estimate(void *user, const qst_device *device, const void *problem)
+{
+    const entry     *self = (const entry *)user;
+    const nv_kernel *kernel = &self->set->kernels[self->row->kernel];
+    nv_view          view;
+    if (nv_mma_is_ours(device, NULL) != QST_OK || nv_look(&view, (const qst_matmul *)problem, NULL) != QST_OK)
+        return 0.0;
+    return nv_estimate(self->row, kernel, device, &view);
+}
+
+/* A problem like those of a key's bucket, as far as cost goes. */
+static void view_of_key(nv_view *view, const qst_key *key)
+{
+    const int64_t *v = key->value;
+    memset(view, 0, sizeof *view);
+    view->m = v[QST_MATMUL_KEY_M];
+    view->n = v[QST_MATMUL_KEY_N];
+    view->k = v[QST_MATMUL_KEY_K];
+    view->outer = 1;
+    view->inner = v[QST_MATMUL_KEY_BATCH] > 1 ? v[QST_MATMUL_KEY_BATCH] : 1;
+    view->half = v[QST_MATMUL_KEY_ELEM_LHS] != QST_F32;
+    view->aligned = NV_ALIGN_A | NV_ALIGN_B | NV_ALIGN_C;
+    if (v[QST_MATMUL_KEY_LAYOUT_LHS] == QST_LAYOUT_TRANSPOSED)
+        view->index |= NV_TA;
+    if (v[QST_MATMUL_KEY_LAYOUT_RHS] == QST_LAYOUT_TRANSPOSED)
+        view->index |= NV_TB;
+    if (v[QST_MATMUL_KEY_ALIGN] < 4 || v[QST_MATMUL_KEY_LHS_STRIDE] < 4 || v[QST_MATMUL_KEY_RHS_STRIDE] < 4)
+        view->aligned = 0;
+}
+
+/* Could this row be compared for the key at all? The unsupported and those of other classes are no measure. */
+static int in_race(const kernel_set *set, const nv_row *row, const qst_device *device, const qst_key *key)
+{
+    entry self = {row, set};
+    return (row->classes >> key->value[QST_MATMUL_KEY_NUMERICS] & 1u) != 0 &&
+           supports(&self, device, key, NULL) == QST_OK;
+}
+
+static double best_of(const kernel_set *set, const qst_device *device, const qst_key *key, const nv_view *view)
+{
+    double best = 0.0;
+    for (size_t t = 0; t < QSTK_COUNT(tables); t++)
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            const nv_row *row = &tables[t]->rows[i];
+            double        ns;
+            if (!in_race(set, row, device, key) || fits(row, &set->kernels[row->kernel], view, NULL) != QST_OK)
+                continue;
+            ns = nv_estimate(row, &set->kernels[row->kernel], device, view);
+            best = best == 0.0 || ns < best ? ns : best;
+        }
+    return best;
+}
+
+/* Only the rows that the model puts near the best come first: building the others would cost more than it can give.
+ * Products of vectors are memory's, and others know them better. */
+static int32_t priority(void *user, const qst_device *device, const qst_key *key)
+{
+    const entry *self = (const entry *)user;
+    nv_view      view;
+    double       best;
+    if (key->value[QST_MATMUL_KEY_KIND] != QST_KIND_GENERAL || nv_mma_is_ours(device, NULL) != QST_OK)
+        return -1;
+    view_of_key(&view, key);
+    best = best_of(self->set, device, key, &view);
+    return nv_estimate(self->row, &self->set->kernels[self->row->kernel], device, &view) <= NEAR * best ? FIRST : LATER;
+}
+
+/* ---- Programs and launches -------------------------------------------------------------------------------------- */
+
+static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
+{
+    static _Thread_local char options[NV_OPTIONS];
+    const entry              *self = (const entry *)user;
+    const nv_row             *row = self->row;
+    const nv_kernel          *kernel = &self->set->kernels[row->kernel];
+    (void)device;
+    if (index >= NV_PROGRAMS)
+        return QST_E_INVALID;
+    (void)snprintf(
+        options, sizeof options,
+        "-cl-std=CL1.2 -DBM=%u -DBN=%u -DBK=%u -DSTAGES=%u -DAHEAD=%u -DTHREADS=%u -DWAYS=%u -DTA=%d -DTB=%d "
+        "-DLOOSE=%d -DFULL=%d -DLONG=%d -DBF16=%d -DOUT=%u %s",
+        row->bm, row->bn, row->bk, row->stages, row->stages - 1, row->threads, row->ways, (index & NV_TA) != 0,
+        (index & NV_TB) != 0, (index & NV_LOOSE) != 0, (index & NV_FULL) != 0, (index & NV_LONG) != 0,
+        key->value[QST_MATMUL_KEY_ELEM_LHS] == QST_BF16, (unsigned)key->value[QST_MATMUL_KEY_ELEM_OUT], row->macros);
+    nv_mma_program(out, kernel->text, kernel->length, options, kernel->sm90a);
+    return QST_OK;
+}
+
+static qst_arg pair(const int64_t *both)
+{
+    return qstk_value(both, 2 * sizeof *both);
+}
+
+static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
+{
+    const entry     *self = (const entry *)user;
+    const nv_row    *row = self->row;
+    const nv_kernel *kernel = &self->set->kernels[row->kernel];
+    nv_view          v;
+    int32_t          status = nv_look(&v, (const qst_matmul *)problem, NULL);
+    (void)device;
+    if (status != QST_OK)
+        return status;
+    {
+        const qst_arg args[] = {
+            qstk_operand(0), qstk_offset(0), qstk_operand(1), qstk_offset(1),    qstk_operand(2),   qstk_offset(2),
+            qstk_i32(v.m),   qstk_i32(v.n),  qstk_i32(v.k),   qstk_i32(v.a_ld),  qstk_i32(v.b_ld),  qstk_i32(v.c_ld),
+            pair(v.a),       pair(v.b),      pair(v.c),       qstk_i32(v.inner), qstk_f32(v.alpha), qstk_f32(v.beta),
+        };
+        qst_launch launch = qstk_launch(index_of(row, kernel, &v), kernel->entry, 1, args, QSTK_COUNT(args));
+        launch.local[0] = (uint64_t)row->threads * row->ways;
+        launch.global[0] = (uint64_t)tiles_of(row, &v) * launch.local[0];
+        return out->launch(out, &launch);
+    }
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------ */
+
+static int32_t make_texts(nv_mma *plugin, kernel_set *set)
+{
+    set->plugin = plugin;
+    for (size_t i = 0; i < NV_KERNELS; i++) {
+        size_t length = 0, p;
+        char  *text;
+        for (p = 0; p < QSTK_COUNT(texts[i].part) && texts[i].part[p]; p++)
+            length += strlen(texts[i].part[p]);
+        text = (char *)nv_mma_memory(plugin, length + 1);
+        if (!text)
+            return QST_E_NOMEM;
+        set->kernels[i] = texts[i].kernel;
+        set->kernels[i].text = text;
+        set->kernels[i].length = length;
+        for (p = 0; p < QSTK_COUNT(texts[i].part) && texts[i].part[p]; p++) {
+            memcpy(text, texts[i].part[p], strlen(texts[i].part[p]));
+            text += strlen(texts[i].part[p]);
+        }
+    }
+    return QST_OK;
+}
+
+static const qst_membership memberships[] = {{"accelerated", priority, 0, 0}};
+
+static int32_t add(const qst_host *host, const nv_row *row, entry *self)
+{
+    const qst_candidate candidate = {
+        .size = (uint32_t)sizeof candidate,
+        .op = "matmul",
+        .variant = row->variant,
+        .revision = 1,
+        .classes = row->classes,
+        .problem_size = (uint32_t)sizeof(qst_matmul),
+        .n_memberships = (uint32_t)QSTK_COUNT(memberships),
+        .memberships = memberships,
+        .user = self,
+        .supports = supports,
+        .can_run = can_run,
+        .estimate = estimate,
+        .program = program,
+        .steps = steps,
+    };
+    return host->add_candidate(host->self, &candidate);
+}
+
+int32_t nv_rows_add(nv_mma *plugin, const qst_host *host)
+{
+    kernel_set *set = (kernel_set *)nv_mma_memory(plugin, sizeof *set);
+    int32_t     status = set ? make_texts(plugin, set) : QST_E_NOMEM;
+    for (size_t t = 0; t < QSTK_COUNT(tables) && status == QST_OK; t++) {
+        entry *entries = (entry *)nv_mma_memory(plugin, tables[t]->count * sizeof *entries);
+        if (!entries)
+            return QST_E_NOMEM;
+        for (size_t i = 0; i < tables[t]->count && status == QST_OK; i++) {
+            entries[i].row = &tables[t]->rows[i];
+            entries[i].set = set;
+            status = add(host, entries[i].row, &entries[i]);
+        }
+    }
+    return status;
+}

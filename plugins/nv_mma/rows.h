@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rows.h: matmul's candidates of this plugin. A kernel (a text with its entry) has many rows, each a line of a table:
+ * tile, stages, macros. A problem is looked at once and then spoken of as a `view`.
+ *
+ * How the matrices lie picks the program, not the key: two problems of one bucket never run each other's kernel. The
+ * types, which a key holds as they are, are taken from it.
+ */
+#ifndef NV_MMA_ROWS_H
+#define NV_MMA_ROWS_H
+
+#include "nv_mma.h"
+
+/* Bits of a program's index: B or A lies turned; something is not aligned for copies of 16 bytes; m, n and k are multiples
+ * of the tile; k is so long that the kernel may save some care. */
+enum { NV_TB = 1, NV_TA = 2, NV_LOOSE = 4, NV_FULL = 8, NV_LONG = 16, NV_PROGRAMS = 32 };
+
+/* Which matrices must be aligned, in all their strides, for copies of 16 bytes. */
+enum { NV_ALIGN_A = 1, NV_ALIGN_B = 2, NV_ALIGN_C = 4 };
+
+/* A problem as the kernels want it.
+ *   index               NV_TA and NV_TB: the program's index, less what the row decides
+ *   aligned             NV_ALIGN_…: start, strides and adjacent extent are multiples of 16 bytes
+ *   a_ld, b_ld, c_ld    stride of the direction that is not adjacent
+ *   outer, inner        the two batch dimensions; products are outer * inner, inner fastest
+ *   a, b, c             batch strides, outer then inner */
+typedef struct nv_view {
+    uint32_t index;
+    uint32_t aligned;
+    uint32_t half; /* operands are f16 or bf16 */
+    int64_t  m, n, k;
+    int64_t  a_ld, b_ld, c_ld;
+    int64_t  outer, inner;
+    int64_t  a[2], b[2], c[2];
+    double   alpha, beta;
+} nv_view;
+
+/* Fills the view, or says with a reason why no kernel here can express the problem. */
+int32_t nv_look(nv_view *view, const qst_matmul *problem, const char **why);
+
+/* A kernel.
+ *   entry       its name
+ *   half        operands of 16 bits, else f32
+ *   sm90a       its program is retargeted
+ *   least_cc    compute capability
+ *   least_k     shorter k does not keep the class's bound
+ *   long_k      from which NV_LONG holds; 0: there is no such
+ *   full        has programs for whole tiles
+ *   exempt      NV_ALIGN_… by index: of matrices that need no alignment where TA or TB turns them
+ *   slow        estimated time over that of an aligned product that lies as the kernel likes it, by the low three bits
+ *               of the index
+ *   text        all of its source, made at start */
+typedef struct nv_kernel {
+    const char *entry;
+    uint32_t    half;
+    uint32_t    sm90a;
+    uint32_t    least_cc;
+    uint32_t    full;
+    int64_t     least_k, long_k;
+    uint32_t    exempt_ta, exempt_tb;
+    float       slow[8];
+    const char *text;
+    size_t      length;
+} nv_kernel;
+
+/* A row.
+ *   bm, bn, bk, stages   tile and slices in local memory
+ *   threads, ways        work-items that share a slice, and such sets in a group
+ *   local_bytes          static local memory of the kernel
+ *   tflops               rate on 132 units at 1.98 GHz when they are full, in 10^12 operations a second
+ *   groups               groups that a unit holds at once
+ *   tile_us              time of a group that is not its sums: start, first copies, stores */
+typedef struct nv_row {
+    const char *variant;
+    uint32_t    kernel; /* NV_WGMMA_F32, … */
+    uint32_t    classes;
+    uint32_t    bm, bn, bk, stages;
+    uint32_t    threads, ways;
+    uint32_t    local_bytes;
+    const char *macros;
+    float       tflops;
+    float       groups;
+    float       tile_us;
+} nv_row;
+
+enum { NV_FMA, NV_WGMMA_F32, NV_WGMMA_TF32, NV_MMA_F32, NV_MMA_TF32, NV_WGMMA_F16, NV_MMA_F16, NV_KERNELS };
+
+/* All rows, table by table. */
+typedef struct nv_table {
+    const nv_row *rows;
+    size_t        count;
+} nv_table;
+extern const nv_table nv_fma_rows, nv_tf32_rows, nv_half_rows;
+
+/* Expected ns; 0 where the row cannot run it. */
+double nv_estimate(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view);
+
+/* nv_family: adds all rows as candidates. */
+int32_t nv_rows_add(nv_mma *plugin, const qst_host *host);
+
+#endif
