@@ -232,6 +232,46 @@ qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl
     return QST_OK;
 }
 
+/* Does the problem read what an operand held that it also writes? */
+static bool reads_result(const qst__route *route)
+{
+    const qst_op *op = &route->shelf->set->model.op;
+
+    return route->kind == QST__ROUTE_TUNED && op->repeat && op->repeat(op->user, route->normal) != QST_REPEAT_SAME;
+}
+
+qst_status qst__route_admit(const qst__route *route, const qst_mem *operands, qst_error *err)
+{
+    const qst_op *op = &route->shelf->set->model.op;
+
+    for (uint32_t i = 0; i < route->n_operands; i++) {
+        bool               reads = !(op->operands[i].access & QST_ACCESS_WRITE) || reads_result(route);
+        cl_mem             mem = operands[i].handle;
+        cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+        cl_mem_flags       flags = 0;
+        cl_int             code;
+
+        if (!route->span[i])
+            continue;
+        code = clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof type, &type, NULL);
+        if (code == CL_SUCCESS)
+            code = clGetMemObjectInfo(mem, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+        if (code != CL_SUCCESS)
+            return qst__fail_cl(err, code, op->name, "%s: clGetMemObjectInfo gives %s (%d)", op->operands[i].name,
+                                qst__cl_name(code), (int)code);
+        if (type != CL_MEM_OBJECT_BUFFER)
+            return qst__fail(err, QST_E_INVALID, op->name, "%s: an object of type 0x%x, not a buffer",
+                             op->operands[i].name, (unsigned)type);
+        if ((flags & CL_MEM_READ_ONLY) && (op->operands[i].access & QST_ACCESS_WRITE))
+            return qst__fail(err, QST_E_INVALID, op->name, "%s is written, and its buffer is CL_MEM_READ_ONLY",
+                             op->operands[i].name);
+        if ((flags & CL_MEM_WRITE_ONLY) && reads)
+            return qst__fail(err, QST_E_INVALID, op->name, "%s is read, and its buffer is CL_MEM_WRITE_ONLY",
+                             op->operands[i].name);
+    }
+    return QST_OK;
+}
+
 /* Did the caller's own objects make the enqueue fail? Then no candidate is to blame. */
 static bool callers_fault(const qst_error *err)
 {
@@ -259,7 +299,7 @@ static bool spoiled(const qst__route *route, uint32_t touched, bool in_order)
         written |= op->operands[i].access & QST_ACCESS_WRITE ? 1u << i : 0;
     if (!(touched & written))
         return false;
-    return !in_order || (op->repeat && op->repeat(op->user, route->normal) != QST_REPEAT_SAME);
+    return !in_order || reads_result(route);
 }
 
 static bool last_resort(const qst__route *route, const qst__way *way)

@@ -305,6 +305,71 @@ static void bad_arguments(void **state)
     qst_context_destroy(b.ctx);
 }
 
+static cl_mem buffer_of(const bad *b, cl_mem_flags flags)
+{
+    cl_int code;
+    cl_mem mem = clCreateBuffer(b->cl->context, flags, 4096, NULL, &code);
+
+    assert_int_equal(code, CL_SUCCESS);
+    return mem;
+}
+
+/* As calls see it, and a plan's first enqueue. */
+static void expect_not_admitted(bad *b, int operand, cl_mem mem, const char *text)
+{
+    qst_plan *plan;
+    qst_error err = {0};
+
+    b->operands[operand] = qst_mem_of(mem);
+    expect_line(b, b->cl->in_order, text);
+    expect_line(b, b->cl->in_order, text); /* nothing is remembered of a call that was refused */
+    assert_int_equal(qst_matmul_plan(&plan, b->ctx, b->cl->in_order, &b->c.problem, NULL), QST_OK);
+    assert_int_equal(qst_plan_enqueue(plan, b->cl->in_order, b->operands, 0, NULL, NULL, &err), QST_E_INVALID);
+    assert_non_null(strstr(err.text, text));
+    qst_plan_destroy(plan);
+    b->operands[operand] = matmul_case_operand(&b->c, operand);
+    clReleaseMemObject(mem);
+}
+
+/* Memory that kernels must not use so, or that is no buffer. */
+static void memory_of_another_kind(void **state)
+{
+    bad             b = {.cl = fixture};
+    cl_image_format format = {CL_R, CL_FLOAT};
+    cl_image_desc   desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 64, .image_height = 64};
+    cl_bool         images = CL_FALSE;
+    qst_matmul      p;
+    cl_mem          written;
+
+    (void)state;
+    b.ctx = matmul_context(", \"tune\": {\"mode\": \"fallback\"}");
+    qst_matmul_init(&p, 10, 12, 14, QST_F32);
+    matmul_case_open(&b.c, b.cl, &p, NULL);
+    for (int i = 0; i < 3; i++)
+        b.operands[i] = matmul_case_operand(&b.c, i);
+    expect_not_admitted(&b, 2, buffer_of(&b, CL_MEM_READ_ONLY), "c is written, and its buffer is CL_MEM_READ_ONLY");
+    expect_not_admitted(&b, 0, buffer_of(&b, CL_MEM_WRITE_ONLY), "a is read, and its buffer is CL_MEM_WRITE_ONLY");
+    b.c.problem.beta = 1;
+    expect_not_admitted(&b, 2, buffer_of(&b, CL_MEM_WRITE_ONLY), "c is read, and its buffer is CL_MEM_WRITE_ONLY");
+    b.c.problem.beta = 0;
+    assert_int_equal(clGetDeviceInfo(b.cl->device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL), CL_SUCCESS);
+    if (images) {
+        cl_int code;
+        cl_mem image = clCreateImage(b.cl->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &code);
+        if (code == CL_SUCCESS)
+            expect_not_admitted(&b, 2, image, "c: an object of type 0x10f1, not a buffer");
+    }
+    written = buffer_of(&b, CL_MEM_WRITE_ONLY); /* with beta 0 it is only written */
+    b.operands[2] = qst_mem_of(written);
+    assert_int_equal(qst_matmul_enqueue_at(b.ctx, b.cl->in_order, &b.c.problem, b.operands[0], b.operands[1],
+                                           b.operands[2], 0, NULL, NULL, NULL),
+                     QST_OK);
+    assert_int_equal(clFinish(b.cl->in_order), CL_SUCCESS);
+    clReleaseMemObject(written);
+    matmul_case_close(&b.c);
+    qst_context_destroy(b.ctx);
+}
+
 static void bad_pointers(void **state)
 {
     cl_fixture  *cl = fixture;
@@ -372,6 +437,7 @@ int main(void)
         cmocka_unit_test(tuned_once),
         cmocka_unit_test(fallback_tunes_nothing),
         cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(memory_of_another_kind),
         cmocka_unit_test(bad_pointers),
         cmocka_unit_test(unsupported_types),
     };
