@@ -33,10 +33,11 @@ static void tune(qst__worker *w, qst__route *route)
     status = qst__tune_route(route, false, 0, &err);
     if (status != QST_OK && err.status != QST_OK)
         QST__LOG(&w->ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, err.text);
-    if (status == QST_E_BUSY) /* another process is at it: the next miss looks again */
+    /* Another process is at it, or it failed and is tried again: the next miss looks. */
+    if (status == QST_E_BUSY || qst__retry_waits(&entry->retry))
         atomic_store(&entry->queued, false);
     /* A partial answer waits for the next round of the queue. */
-    if (qst__claim_state(&entry->claim) == QST__KEY_PARTIAL && !atomic_load(&entry->shelf->site->closing)) {
+    else if (qst__claim_state(&entry->claim) == QST__KEY_PARTIAL && !atomic_load(&entry->shelf->site->closing)) {
         atomic_store(&entry->queued, false);
         qst__background_tune(route);
     }

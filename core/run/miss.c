@@ -129,14 +129,17 @@ static bool learn(qst__route *route, uint32_t depth)
     qst_status   status;
     qst_error    why;
 
+    if (!qst__retry_due(&entry->retry, &ctx->clock)) /* else it would only fail again, at each call */
+        return !qst__retry_waits(&entry->retry);
     switch (ctx->settings->mode) {
     case QST__MODE_TUNE:
         memset(&why, 0, sizeof why);
         status = qst__tune_route(route, ctx->settings->wait && !depth, depth, &why);
         if (why.status != QST_OK)
             QST__LOG(&ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, why.text);
-        /* Another thread is at it, or the budget ended it: the next call looks again. */
-        return status != QST_E_BUSY && qst__claim_state(&entry->claim) != QST__KEY_PARTIAL;
+        /* Another thread is at it, the budget ended it, or it failed and is tried again: the next call looks. */
+        return status != QST_E_BUSY && qst__claim_state(&entry->claim) != QST__KEY_PARTIAL &&
+               !qst__retry_waits(&entry->retry);
     case QST__MODE_BACKGROUND:
         if (qst__claim_state(&entry->claim) == QST__KEY_READY)
             return true;

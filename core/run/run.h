@@ -28,6 +28,7 @@
 #include "model/verdict.h"
 #include "plug/registry.h"
 #include "tune/claim.h"
+#include "tune/retry.h"
 #include "tune/table.h"
 
 #include <quernstone/op.h>
@@ -173,6 +174,7 @@ struct qst__entry {
     qst__key                key;
     char                   *text; /* whole key text */
     qst__claim              claim;
+    qst__retry              retry;            /* after tunings that came to nothing */
     _Atomic bool            queued;           /* for the background worker */
     _Atomic(qst__verdict *) verdict;          /* published when READY or PARTIAL; old ones stay in `old` */
     QST__VEC(qst__verdict *) old;             /* under site->lock */
