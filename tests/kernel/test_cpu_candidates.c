@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cpu_candidates.c: every candidate of cpu_gemm, by itself, against a double reference: odd, tiny, skinny and deep
+ * test_cpu_candidates.c: every candidate of cpu_gemm and gemv, by itself, against a double reference: odd, tiny, skinny and deep
  * shapes, all transpositions, padding, starts off by one element, batches with broadcast, alpha and beta, f32 and f64.
  * Padding of A and B and all of C are NaN before (C only where beta is 0); what lies outside C must not change. What a
  * fixed order of summation asks for is compared with the fallback bit for bit. "Not applicable" is counted and printed.
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-extern const qst_plugin qst__builtin_naive, qst__builtin_cpu_gemm;
+extern const qst_plugin qst__builtin_naive, qst__builtin_cpu_gemm, qst__builtin_gemv;
 
 static struct runner bench;
 
@@ -29,6 +29,10 @@ static int run_one(struct runner_candidate *c, const struct matmul_case *t, cl_m
     qst_mem           operands[3];
     int32_t           status = c->candidate.can_run(c->candidate.user, &bench.device, p, &why);
     int               i;
+    if (!(c->candidate.classes >> p->numerics & 1u)) {
+        c->refused++;
+        return 0;
+    }
     if (status != QST_OK) {
         assert_int_equal(status, QST_E_UNSUPPORTED);
         assert_non_null(why);
@@ -186,6 +190,33 @@ static void batches(void **state)
     }
 }
 
+/* Vectors whose elements lie apart, batches of products with a vector, and long sums. */
+static void steps_apart(void **state)
+{
+    static const int64_t all[][3] = {{1, 100, 333}, {100, 1, 333}, {1, 40, 4100}, {40, 1, 4100}, {90, 70, 1}};
+    qst_matmul           p;
+    uint32_t             s, t;
+    (void)state;
+    for (s = 0; s < QSTK_COUNT(all); s++)
+        for (t = 0; t < 4; t++) {
+            make(&p, all[s], QST_F32, t, 4, s + t);
+            if (p.m == 1)
+                p.a.col = 3;
+            if (p.n == 1)
+                p.b.row = 3, p.c.row = 2;
+            check(&p, 1);
+            make(&p, all[s], QST_F32, t, 4, s + t + 1);
+            p.batch[2] = 2;
+            p.batch[3] = 3;
+            p.a.batch[2] = t & 1 ? 0 : 500000;
+            p.a.batch[3] = p.b.batch[2] = p.c.batch[3] = 500000;
+            p.b.batch[3] = 0;
+            p.c.batch[2] = 2000000;
+            p.a.align = p.b.align = p.c.align = 5;
+            check(&p, MATMUL_CASE_LEAD);
+        }
+}
+
 /* Shared rows and columns: stride 0. */
 static void shared(void **state)
 {
@@ -294,6 +325,8 @@ static void devices_and_costs(void **state)
         const qst_candidate *c = &bench.candidates[i].candidate;
         const char          *why = NULL;
         double               ns = c->estimate(c->user, &bench.device, &large);
+        if (strncmp(bench.candidates[i].name, "cpu_gemm.", 9) != 0)
+            continue;
         assert_int_equal(c->supports(c->user, &bench.device, &key, &why), QST_OK);
         assert_int_equal(c->supports(c->user, &gpu, &key, &why), QST_E_UNSUPPORTED);
         assert_string_equal(why, "a work-group of one work-item: for CPU devices only");
@@ -303,11 +336,47 @@ static void devices_and_costs(void **state)
     }
 }
 
+/* Products with a vector: which kernels are offered where, and what they refuse. */
+static void vectors(void **state)
+{
+    int64_t       values[QST_KEY_MAX] = {0};
+    const qst_key key = {QST_MATMUL_KEY_COUNT, 0, values};
+    qst_device    gpu = bench.device;
+    qst_matmul    p;
+    uint32_t      i;
+    (void)state;
+    gpu.type = QST_DEVICE_GPU;
+    for (i = 1; i < bench.n; i++) {
+        const qst_candidate *c = &bench.candidates[i].candidate;
+        const int            grouped = strncmp(c->variant, "group", 5) == 0, outer = strcmp(c->variant, "outer") == 0;
+        const char          *why = NULL;
+        if (strncmp(bench.candidates[i].name, "gemv.", 5) != 0)
+            continue;
+        values[QST_MATMUL_KEY_KIND] = QST_KIND_GENERAL;
+        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), QST_E_UNSUPPORTED);
+        assert_string_equal(why, "products with a vector only");
+        values[QST_MATMUL_KEY_KIND] = QST_KIND_MATVEC;
+        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), grouped ? QST_POOR : QST_OK);
+        assert_int_equal(c->supports(c->user, &gpu, &key, &why), grouped || outer ? QST_OK : QST_E_UNSUPPORTED);
+    }
+    qst_matmul_init(&p, 64, 2, 64, QST_F32);
+    refuses("gemv.dot_4x2", &p, "neither m nor n is 1");
+    refuses("gemv.outer", &p, "k is not 1");
+    qst_matmul_init(&p, 64, 1, 65, QST_F32);
+    refuses("gemv.strip_8", &p, "elements of the matrix are not adjacent along the result");
+    refuses("gemv.group128_dot_x4", &p, "lines of the matrix or the vector are not aligned to four elements");
+    refuses("gemv.dot_4x2_split8", &p, "k under 128 is not split");
+    p.b.row = 2;
+    refuses("gemv.dot_4x2", &p, "elements of the vector are not adjacent");
+    qst_matmul_init(&p, 1, 64, 65, QST_F32);
+    refuses("gemv.dot_4x2", &p, "elements of the matrix are not adjacent along the sum");
+}
+
 static int set_up(void **state)
 {
     (void)state;
     return runner_open(&bench) || runner_start(&bench, &qst__builtin_naive) ||
-           runner_start(&bench, &qst__builtin_cpu_gemm);
+           runner_start(&bench, &qst__builtin_cpu_gemm) || runner_start(&bench, &qst__builtin_gemv);
 }
 
 static int tear_down(void **state)
@@ -327,9 +396,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals), cmocka_unit_test(grids),   cmocka_unit_test(devices_and_costs),
-        cmocka_unit_test(floats),   cmocka_unit_test(batches), cmocka_unit_test(strict),
-        cmocka_unit_test(shared),   cmocka_unit_test(doubles),
+        cmocka_unit_test(refusals), cmocka_unit_test(grids),       cmocka_unit_test(devices_and_costs),
+        cmocka_unit_test(floats),   cmocka_unit_test(batches),     cmocka_unit_test(strict),
+        cmocka_unit_test(vectors),  cmocka_unit_test(steps_apart), cmocka_unit_test(shared),
+        cmocka_unit_test(doubles),
     };
     return cmocka_run_group_tests_name("cpu_candidates", tests, set_up, tear_down);
 }

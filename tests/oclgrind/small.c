@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-extern const qst_plugin qst__builtin_naive, qst__builtin_tiled, qst__builtin_cpu_gemm, qst__builtin_unit,
-    qst__builtin_double_unit, qst__builtin_probe;
+extern const qst_plugin qst__builtin_naive, qst__builtin_tiled, qst__builtin_cpu_gemm, qst__builtin_gemv,
+    qst__builtin_unit, qst__builtin_double_unit, qst__builtin_probe;
 
 static const qst_plugin *const plugins[] = {&qst__builtin_naive, &qst__builtin_tiled,       &qst__builtin_cpu_gemm,
                                             &qst__builtin_unit,  &qst__builtin_double_unit, &qst__builtin_probe};
