@@ -91,6 +91,14 @@ static void remember(qst_set *set, const qst__queue *q, const void *problem, uin
     memcpy(last.problem, problem, size);
 }
 
+/* The site of this thread's last call in the context, if it is still there: the queue is likely one of its. */
+static qst__site *last_site(const qst_set *set)
+{
+    return last.serial == set->ctx->serial && last.epoch == atomic_load_explicit(&set->ctx->epoch, memory_order_acquire)
+               ? last.route->shelf->site
+               : NULL;
+}
+
 static bool remembered(const qst_set *set, const qst__queue *q, const void *problem, uint32_t size,
                        const qst_mem *operands)
 {
@@ -126,7 +134,7 @@ qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem
 
     status = check_arguments(set, problem, operands, n_wait, wait_list, err);
     if (status == QST_OK)
-        status = qst__queue_ask(queue, NULL, &q, err);
+        status = qst__queue_ask(queue, last_site(set), &q, err);
     if (status != QST_OK)
         return status;
     memcpy(&size, problem, sizeof size);

@@ -58,9 +58,9 @@ qst_status qst_plan_create(qst_plan **out, qst_set *set, cl_command_queue queue,
 qst_status qst_plan_enqueue(qst_plan *plan, cl_command_queue queue, const qst_mem *operands, cl_uint n_wait,
                             const cl_event *wait_list, cl_event *event, qst_error *err)
 {
-    const qst__site *site;
-    qst__queue       q;
-    qst_status       status;
+    qst__site *site;
+    qst__queue q;
+    qst_status status;
 
     if (!plan || !operands)
         return qst__fail(err, QST_E_INVALID, "plan", "%s is NULL", plan ? "operands" : "plan");

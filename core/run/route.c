@@ -169,21 +169,14 @@ qst_status qst__route_of(qst__shelf *shelf, const void *problem, qst__route **ou
     return QST_OK;
 }
 
-/* What OpenCL says of an operand's buffer. */
-typedef struct asked {
-    cl_int     code;
-    size_t     size;
-    cl_context context;
-} asked;
-
 /* Does an operand start less aligned than the route promises? Only asked where it promises more than its element. */
 static bool starts_badly(const qst__route *route, uint32_t i, const qst_mem *mem)
 {
     return route->align[i] > route->shift[i] && (qst__operand_start(mem) & ((UINT64_C(1) << route->align[i]) - 1));
 }
 
-static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, const asked *buffer, cl_context context,
-                      qst_error *err)
+static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, const qst__buffer *buffer, cl_int code,
+                      cl_context context, qst_error *err)
 {
     const qst_op *op = &route->shelf->set->model.op;
     const char   *name = op->operands[i].name;
@@ -195,18 +188,18 @@ static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, c
     if (mem->offset & ((UINT64_C(1) << route->shift[i]) - 1))
         return qst__fail(err, QST_E_INVALID, op->name, "%s: offset %llu is no multiple of %llu bytes", name,
                          (unsigned long long)mem->offset, 1ull << route->shift[i]);
-    if (buffer->code == CL_SUCCESS && starts_badly(route, i, mem))
+    if (code == CL_SUCCESS && starts_badly(route, i, mem))
         return qst__fail(err, QST_E_INVALID, op->name, "%s: offset %llu: it starts at no multiple of %llu bytes", name,
                          (unsigned long long)mem->offset, 1ull << route->align[i]);
-    if (buffer->code == CL_INVALID_MEM_OBJECT)
-        return qst__fail(err, QST_E_INVALID, op->name, "%s: %s", name, qst__cl_name(buffer->code));
-    if (buffer->code != CL_SUCCESS)
-        return qst__fail_cl(err, buffer->code, op->name, "%s: clGetMemObjectInfo gives %s (%d)", name,
-                            qst__cl_name(buffer->code), (int)buffer->code);
+    if (code == CL_INVALID_MEM_OBJECT)
+        return qst__fail(err, QST_E_INVALID, op->name, "%s: %s", name, qst__cl_name(code));
+    if (code != CL_SUCCESS)
+        return qst__fail_cl(err, code, op->name, "%s: clGetMemObjectInfo gives %s (%d)", name, qst__cl_name(code),
+                            (int)code);
     if (buffer->context != context)
         return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer and the queue are of different contexts", name);
     return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer has %llu bytes, the problem needs %llu from %llu on",
-                     name, (unsigned long long)buffer->size, (unsigned long long)route->span[i],
+                     name, (unsigned long long)buffer->bytes, (unsigned long long)route->span[i],
                      (unsigned long long)mem->offset);
 }
 
@@ -217,17 +210,15 @@ qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl
 
     for (i = 0; i < route->n_operands; i++) {
         const qst_mem *mem = &operands[i];
-        asked          b = {CL_SUCCESS, 0, NULL};
+        qst__buffer    b = {NULL, 0, NULL};
+        cl_int         code = CL_SUCCESS;
 
         if (!route->span[i])
             continue;
         if (mem->kind != QST_MEM_BUFFER || !mem->handle || (mem->offset & ((UINT64_C(1) << route->shift[i]) - 1)) ||
-            (!starts && starts_badly(route, i, mem)) ||
-            (b.code = clGetMemObjectInfo(mem->handle, CL_MEM_SIZE, sizeof b.size, &b.size, NULL)) != CL_SUCCESS ||
-            (b.code = clGetMemObjectInfo(mem->handle, CL_MEM_CONTEXT, sizeof(cl_context), &b.context, NULL)) !=
-                CL_SUCCESS ||
-            b.context != context || mem->offset > b.size || b.size - mem->offset < route->span[i])
-            return bad(route, i, mem, &b, context, err);
+            (!starts && starts_badly(route, i, mem)) || (code = qst__buffer_ask(mem->handle, &b)) != CL_SUCCESS ||
+            b.context != context || mem->offset > b.bytes || b.bytes - mem->offset < route->span[i])
+            return bad(route, i, mem, &b, code, context, err);
     }
     return QST_OK;
 }

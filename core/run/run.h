@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/settings.h"
+#include "cl/buffers.h"
 #include "cl/launch.h"
 #include "conf/conf.h"
 #include "model/key.h"
@@ -40,6 +41,7 @@
 #define QST__ROUTES_MAX    65536u /* exact problems remembered on a shelf; more are prepared anew at each call */
 #define QST__PROBLEM_BYTES 1024u  /* bytes of a problem struct, at most: copies of one stand on the stack */
 #define QST__ALIGN_MAX     7u     /* log2 of the largest alignment that is told apart, in bytes */
+#define QST__QUEUES        4u     /* queues of a site whose facts are remembered */
 #define QST__JUDGE_SEED    0x9e3779b9u
 #define QST__RULER_RULES   1u /* revision of how run/ verifies and times; stored with verdicts */
 
@@ -122,7 +124,8 @@ struct qst__site {
     qst_context         *ctx;
     cl_context           context; /* retained */
     cl_device_id         device;
-    bool                 sole; /* the only device of its cl_context */
+    bool                 sole;                /* the only device of its cl_context */
+    _Atomic uintptr_t    queues[QST__QUEUES]; /* known ones: see qst__queue_ask */
     qst__facts           facts;
     qst__programs        programs;
     qst__finisher        finisher;
@@ -246,8 +249,10 @@ typedef struct qst__queue {
     cl_device_id device;
     bool         in_order;
 } qst__queue;
-/* expected: the site that the queue should be of, which saves a question; NULL: any. */
-qst_status qst__queue_ask(cl_command_queue queue, const qst__site *expected, qst__queue *out, qst_error *err);
+/* expected: the site that the queue should be of; NULL: any. A site remembers a few of its queues, each with whether it is
+ * in order (in the lowest bit of the handle), and retains them, so that no other queue can have their handle, until it
+ * goes or until the place of one that nobody else holds is wanted: about those nothing is asked. */
+qst_status qst__queue_ask(cl_command_queue queue, qst__site *expected, qst__queue *out, qst_error *err);
 
 /* ---- route.c -------------------------------------------------------------------------------------------------- */
 
@@ -265,12 +270,11 @@ qst_status qst__route_admit(const qst__route *route, const qst_mem *operands, qs
  * long16); one over the caller's memory starts where that does, and devices that share memory use it in place. */
 static inline uint64_t qst__operand_start(const qst_mem *mem)
 {
-    void *host = NULL;
+    qst__buffer buffer = {NULL, 0, NULL};
 
-    if (mem->kind == QST_MEM_BUFFER && mem->handle &&
-        clGetMemObjectInfo(mem->handle, CL_MEM_HOST_PTR, sizeof host, &host, NULL) != CL_SUCCESS)
-        host = NULL;
-    return (uint64_t)(uintptr_t)host + mem->offset;
+    if (mem->kind == QST_MEM_BUFFER && mem->handle)
+        (void)qst__buffer_ask(mem->handle, &buffer);
+    return (uint64_t)(uintptr_t)buffer.host + mem->offset;
 }
 /* Runs the route: the way at hand, or resolves one. operands: the caller's. */
 qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_order, const qst_mem *operands,

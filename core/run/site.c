@@ -13,17 +13,72 @@
 
 #define MEGABYTE (1024u * 1024u)
 
-qst_status qst__queue_ask(cl_command_queue queue, const qst__site *expected, qst__queue *out, qst_error *err)
+/* Among those that the site remembers? */
+static bool recall_queue(const qst__site *site, cl_command_queue queue, qst__queue *out)
+{
+    uint32_t i;
+
+    for (i = 0; i < QST__QUEUES; i++) {
+        uintptr_t word = atomic_load_explicit(&site->queues[i], memory_order_acquire);
+        if ((word & ~(uintptr_t)1) != (uintptr_t)queue)
+            continue;
+        out->context = site->context;
+        out->device = site->device;
+        out->in_order = (word & 1) != 0;
+        return true;
+    }
+    return false;
+}
+
+/* Remembers a queue of the site, in a free place or that of one which nobody else holds any more. */
+static void remember_queue(qst__site *site, cl_command_queue queue, const qst__queue *facts)
+{
+    cl_uint  holders;
+    uint32_t i;
+
+    if (facts->context != site->context || facts->device != site->device || ((uintptr_t)queue & 1))
+        return;
+    qst__lock_take(&site->lock);
+    for (i = 0; i < QST__QUEUES; i++) {
+        cl_command_queue old = (cl_command_queue)(atomic_load(&site->queues[i]) & ~(uintptr_t)1);
+        if (old == queue)
+            break;
+        if (old &&
+            (clGetCommandQueueInfo(old, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS ||
+             holders > 1))
+            continue;
+        if (clRetainCommandQueue(queue) != CL_SUCCESS)
+            break;
+        atomic_store_explicit(&site->queues[i], (uintptr_t)queue | facts->in_order, memory_order_release);
+        if (old)
+            (void)clReleaseCommandQueue(old);
+        break;
+    }
+    qst__lock_give(&site->lock);
+}
+
+static void release_queues(qst__site *site)
+{
+    uint32_t i;
+
+    for (i = 0; i < QST__QUEUES; i++) {
+        cl_command_queue queue = (cl_command_queue)(atomic_exchange(&site->queues[i], 0) & ~(uintptr_t)1);
+        if (queue)
+            (void)clReleaseCommandQueue(queue);
+    }
+}
+
+qst_status qst__queue_ask(cl_command_queue queue, qst__site *expected, qst__queue *out, qst_error *err)
 {
     cl_command_queue_properties properties = 0;
     cl_int                      code;
 
     if (!queue)
         return qst__fail(err, QST_E_INVALID, "run", "queue is NULL");
+    if (expected && recall_queue(expected, queue, out))
+        return QST_OK;
     code = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof out->context, &out->context, NULL);
-    if (code == CL_SUCCESS && expected && expected->sole && expected->context == out->context)
-        out->device = expected->device; /* there is no other one */
-    else if (code == CL_SUCCESS)
+    if (code == CL_SUCCESS)
         code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof out->device, &out->device, NULL);
     if (code == CL_SUCCESS)
         code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
@@ -32,6 +87,8 @@ qst_status qst__queue_ask(cl_command_queue queue, const qst__site *expected, qst
     if (code != CL_SUCCESS)
         return qst__fail_cl(err, code, "run", "queue: clGetCommandQueueInfo gives %s (%d)", qst__cl_name(code), code);
     out->in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    if (expected)
+        remember_queue(expected, queue, out);
     return QST_OK;
 }
 
@@ -156,6 +213,7 @@ void qst__site_empty(qst__site *site)
     uint32_t     i;
 
     qst__prebuild_finish(site);
+    release_queues(site);
     qst__lanes_destroy(site);
     if (site->bench) {
         clFinish(site->bench);

@@ -304,6 +304,8 @@ WRAP(clGetCommandQueueInfo, (cl_command_queue q, cl_command_queue_info what, siz
      (q, what, size, value, needed))
 WRAP(clGetMemObjectInfo, (cl_mem mem, cl_mem_info what, size_t size, void *value, size_t *needed),
      (mem, what, size, value, needed))
+typedef void(CL_CALLBACK *gone)(cl_mem mem, void *user);
+WRAP(clSetMemObjectDestructorCallback, (cl_mem mem, gone call, void *user), (mem, call, user))
 WRAP(clGetEventInfo, (cl_event e, cl_event_info what, size_t size, void *value, size_t *needed),
      (e, what, size, value, needed))
 WRAP(clGetEventProfilingInfo, (cl_event e, cl_profiling_info what, size_t size, void *value, size_t *needed),
@@ -355,6 +357,7 @@ WRAP_CREATE(cl_kernel, kernels, clCreateKernel, (cl_program p, const char *name,
             (real_program(p), name, code))
 
 WRAP_RETAIN(cl_context, contexts, clRetainContext)
+WRAP_RETAIN(cl_command_queue, queues, clRetainCommandQueue)
 WRAP_RETAIN(cl_event, events, clRetainEvent)
 WRAP_RELEASE(cl_context, contexts, clReleaseContext)
 WRAP_RELEASE(cl_command_queue, queues, clReleaseCommandQueue)

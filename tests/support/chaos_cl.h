@@ -26,10 +26,12 @@
     X(clReleaseContext, CL_OUT_OF_RESOURCES)                                                                           \
     X(clCreateCommandQueue, CL_OUT_OF_HOST_MEMORY)                                                                     \
     X(clReleaseCommandQueue, CL_OUT_OF_RESOURCES)                                                                      \
+    X(clRetainCommandQueue, CL_OUT_OF_RESOURCES)                                                                       \
     X(clGetCommandQueueInfo, CL_OUT_OF_RESOURCES)                                                                      \
     X(clCreateBuffer, CL_MEM_OBJECT_ALLOCATION_FAILURE)                                                                \
     X(clReleaseMemObject, CL_OUT_OF_RESOURCES)                                                                         \
     X(clGetMemObjectInfo, CL_OUT_OF_RESOURCES)                                                                         \
+    X(clSetMemObjectDestructorCallback, CL_OUT_OF_HOST_MEMORY)                                                         \
     X(clCreateProgramWithSource, CL_OUT_OF_HOST_MEMORY)                                                                \
     X(clCreateProgramWithBinary, CL_INVALID_BINARY)                                                                    \
     X(clBuildProgram, CL_BUILD_PROGRAM_FAILURE)                                                                        \
