@@ -103,39 +103,33 @@ static cl_int find_whole(const qst_mem *operand, cl_mem *whole, uint64_t *offset
     return code;
 }
 
-/* The operands' buffers, each once: PoCL 3.1 tells the address of a repeated one only the first time. How many. */
-static cl_uint gather(struct job *job, const qst_mem *operands, cl_mem *buffers, const void **places, cl_int *code)
+/* The places of all three buffers, by one native kernel for each; the last one computes. One for all would be told their
+ * places in the order in which the buffers were made (PoCL 3.1), whatever the order of the list. */
+static cl_int enqueue_all(struct job *job, const qst_call *call)
 {
-    cl_uint n = 0, at;
-    *code = CL_SUCCESS;
-    for (int i = 0; i < 3 && *code == CL_SUCCESS; i++) {
-        cl_mem whole;
-        *code = find_whole(&operands[i], &whole, &job->offset[i]);
-        for (at = 0; at < n && buffers[at] != whole; at++)
-            ;
-        buffers[at] = whole;
-        places[at] = &job->buffer[at];
-        job->slot[i] = at;
-        n += at == n;
+    cl_mem whole[3];
+    cl_int code = CL_SUCCESS;
+    for (int i = 0; i < 3 && code == CL_SUCCESS; i++)
+        code = find_whole(&call->operands[i], &whole[i], &job->offset[i]);
+    for (int i = 0; i < 3 && code == CL_SUCCESS; i++) {
+        struct job_part part = {job, NULL, i};
+        const void     *place = &part.buffer;
+        job_hold(job);
+        code =
+            clEnqueueNativeKernel(call->queue, job_run, &part, sizeof part, 1, &whole[i], &place, i ? 0 : call->n_waits,
+                                  i || !call->n_waits ? NULL : call->waits, i == 2 ? call->done : NULL);
+        if (code != CL_SUCCESS)
+            job_drop(job);
     }
-    return n;
+    return code;
 }
 
 static int32_t enqueue(void *instance, const void *problem, const qst_call *call, const char **why)
 {
     const struct instance *self = instance;
-    struct job             job;
-    cl_mem                 buffers[3];
-    const void            *places[3];
-    cl_int                 code;
-    cl_uint                n;
-    memset(&job, 0, sizeof job);
-    job.library = self->library;
-    job_plan(&job, problem);
-    n = gather(&job, call->operands, buffers, places, &code);
-    if (code == CL_SUCCESS)
-        code = clEnqueueNativeKernel(call->queue, job_run, &job, sizeof job, n, buffers, places, call->n_waits,
-                                     call->n_waits ? call->waits : NULL, call->done);
+    struct job            *job = job_create(self->library, problem);
+    cl_int                 code = job ? enqueue_all(job, call) : CL_OUT_OF_HOST_MEMORY;
+    job_drop(job);
     if (code == CL_SUCCESS)
         return QST_OK;
     snprintf(reason, sizeof reason, "enqueueing a native kernel: OpenCL code %d", (int)code);
@@ -164,7 +158,7 @@ static int32_t start(const qst_host *host, void **instance)
          .size = sizeof gemm,
          .op = "matmul",
          .variant = "gemm",
-         .revision = 1,
+         .revision = 2,
          .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
          .problem_size = sizeof(qst_matmul),
          .can_run = can_run,

@@ -3,6 +3,9 @@
  * job.c: a matmul as calls of a BLAS: gemv where C is a vector, else gemm, once a product. */
 #include "job.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
+
 static struct job_matrix express(const qst_matrix *x, int64_t rows, int64_t cols, int dimension)
 {
     struct blas_matrix in = blas_express(x, rows, cols);
@@ -10,9 +13,14 @@ static struct job_matrix express(const qst_matrix *x, int64_t rows, int64_t cols
     return out;
 }
 
-void job_plan(struct job *job, const qst_matmul *p)
+struct job *job_create(const struct cblas_library *library, const qst_matmul *p)
 {
-    int dims, d = blas_batch(p, &dims);
+    struct job *job = calloc(1, sizeof *job);
+    int         dims, d = blas_batch(p, &dims);
+    if (!job)
+        return NULL;
+    atomic_init(&job->holders, 1);
+    job->library = library;
     job->x[0] = express(&p->a, p->m, p->k, d);
     job->x[1] = express(&p->b, p->k, p->n, d);
     job->x[2] = express(&p->c, p->m, p->n, d);
@@ -24,12 +32,23 @@ void job_plan(struct job *job, const qst_matmul *p)
     job->alpha = p->alpha;
     job->beta = p->beta;
     job->as_vector = blas_as_vector(p, &job->vector);
+    return job;
+}
+
+void job_hold(struct job *job)
+{
+    atomic_fetch_add(&job->holders, 1);
+}
+
+void job_drop(struct job *job)
+{
+    if (job && atomic_fetch_sub(&job->holders, 1) == 1)
+        free(job);
 }
 
 static void *address(const struct job *job, int which, int64_t product)
 {
-    return (char *)job->buffer[job->slot[which]] + job->offset[which] +
-           (uint64_t)(product * job->x[which].batch) * job->element;
+    return (char *)job->buffer[which] + job->offset[which] + (uint64_t)(product * job->x[which].batch) * job->element;
 }
 
 static void multiply(const struct job *job, int64_t product)
@@ -71,9 +90,12 @@ static void multiply_vector(const struct job *job)
 
 void job_run(void *args)
 {
-    const struct job *job = args;
-    if (job->as_vector)
+    const struct job_part *part = args;
+    struct job            *job = part->job;
+    job->buffer[part->which] = part->buffer;
+    if (part->which == 2 && job->as_vector)
         multiply_vector(job);
-    for (int64_t product = 0; product < job->batch && !job->as_vector; product++)
+    for (int64_t product = 0; product < job->batch && part->which == 2 && !job->as_vector; product++)
         multiply(job, product);
+    job_drop(job);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * job.h: one matmul as a native kernel has it: all it needs in one block that OpenCL copies, with the addresses of the
- * buffers put in when it runs.
+ * job.h: one matmul as native kernels have it: a block that is shared by the three that are enqueued for it, one a buffer,
+ * each of which is told where its buffer is. The last one computes, and whoever is last lets the block go.
  */
 #ifndef QST_CBLAS_JOB_H
 #define QST_CBLAS_JOB_H
@@ -16,8 +16,7 @@ struct job_matrix {
 
 struct job {
     const struct cblas_library *library;
-    void                       *buffer[3]; /* filled by OpenCL: where distinct buffers are in memory */
-    uint32_t                    slot[3];   /* which of them holds the operand */
+    void                       *buffer[3]; /* where the operands' buffers are in memory */
     uint64_t                    offset[3]; /* bytes from there to the matrix */
     struct job_matrix           x[3];
     uint64_t                    element; /* bytes */
@@ -25,12 +24,22 @@ struct job {
     double                      alpha, beta;
     struct blas_vector          vector;
     int                         as_vector;
+    _Atomic int                 holders;
 };
 
-/* All but library, buffer, slot and offset. */
-void job_plan(struct job *job, const qst_matmul *p);
+/* What a native kernel gets, copied by OpenCL, which fills `buffer`. */
+struct job_part {
+    struct job *job;
+    void       *buffer;
+    int         which; /* operand; the last one computes */
+};
 
-/* The native kernel. */
+/* All but buffer and offset, held once; NULL: no memory. Plain memory, since what was enqueued may outlive the context. */
+struct job *job_create(const struct cblas_library *library, const qst_matmul *p);
+void        job_hold(struct job *job);
+void        job_drop(struct job *job); /* NULL is fine */
+
+/* The native kernel; it drops what was held for it. */
 void job_run(void *args);
 
 #endif

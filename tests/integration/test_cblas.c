@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define NAME "matmul.cblas.gemm/1"
+#define NAME "matmul.cblas.gemm/2"
 
 static void *fixture;
 
