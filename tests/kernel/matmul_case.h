@@ -26,14 +26,17 @@ struct matmul_case {
     char                     *inside;        /* is this element of the buffer one of C's? */
 };
 
-/* `lead` elements stand before each matrix. A case is freed by finish. */
-void matmul_case_init(struct matmul_case *t, const qst_matmul *problem, size_t lead);
+/* `lead` elements stand before each matrix. nan_in_a: A's first element is NaN. A case is freed by finish. */
+void matmul_case_init(struct matmul_case *t, const qst_matmul *problem, size_t lead, int nan_in_a);
 void matmul_case_finish(struct matmul_case *t);
 
 /* Operand `which` as a new buffer, and its bytes on the host, which the caller frees. */
-void matmul_case_upload(struct runner *r, const struct matmul_case *t, int which, cl_mem *buffer, void **raw);
+void matmul_case_upload(cl_context context, const struct matmul_case *t, int which, cl_mem *buffer, void **raw);
 
-/* Every element of C within its bound, every other one of its buffer as it was, bit for bit. */
+/* Is every element of C within its bound (NaN where it must be), and every other one of its buffer as it was, bit for
+ * bit? Where not, a line about the first that is not; compare fails the test with it. */
+int  matmul_case_right(const struct matmul_case *t, const char *name, const void *got, const void *before, char *text,
+                       size_t size);
 void matmul_case_compare(const struct matmul_case *t, const char *name, const void *got, const void *before);
 
 #endif

@@ -63,9 +63,9 @@ static void compute(struct runner_candidate *c, const qst_matmul *problem, size_
     qst_mem            operands[3];
     void              *raw[3], *got;
     int                i;
-    matmul_case_init(&t, problem, lead);
+    matmul_case_init(&t, problem, lead, 0);
     for (i = 0; i < 3; i++) {
-        matmul_case_upload(&bench, &t, i, &buffers[i], &raw[i]);
+        matmul_case_upload(bench.context, &t, i, &buffers[i], &raw[i]);
         operands[i] = qst_mem_at(buffers[i], t.x[i].start * t.item[i]);
     }
     got = malloc(t.x[2].count * t.item[2]);
