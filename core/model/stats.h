@@ -33,7 +33,8 @@ uint64_t qst__samples_median(const qst__samples *samples); /* of the reliable; m
 double   qst__samples_spread(const qst__samples *samples); /* (p75 − p25) / median; 0 under three reliable ones */
 
 /* Elimination: of `n` sets of samples, live[i] says which are in. Marks in out[i] those that go: count ≥
- * min_samples and best over factor × the least best, slowest first, never leaving fewer than two live. Returns how
+ * min_samples and none of its samples, not even the first, within factor × the least best (on a host with two speeds two
+ * slow ones in a row are no proof), slowest first, never leaving fewer than two live. Returns how
  * many go. */
 uint32_t qst__samples_eliminate(const qst__samples *const *samples, const bool *live, uint32_t n, uint32_t min_samples,
                                 double factor, bool *out);

@@ -10,9 +10,13 @@
 
 #include <string.h>
 
-#define BRACKET_NS     100000u /* samples shorter than this are repeated inside one bracket */
-#define BRACKET_COSTS  50u     /* the bracket's own cost is under 1/50 of what it brackets */
-#define REPEATS_MAX    64u
+#define BRACKET_NS    100000u /* samples shorter than this are repeated inside one bracket */
+#define BRACKET_COSTS 50u     /* the bracket's own cost is under 1/50 of what it brackets */
+#define REPEATS_MAX   64u
+/* Markers are used where they are cheap, on devices that share their processors with the host's other work: a bracket there
+ * is long enough that one wake-up or one turn of the scheduler's does not decide it. */
+#define STEADY_NS      1000000u
+#define STEADY_REPEATS 256u
 #define REPEATS_ADDING 16u         /* results grow: qst_op.fill keeps so many exact */
 #define EVICTOR_LEAST  (64u << 20) /* bytes, where the device's cache is not known */
 #define HOST_DOUBT     1.05        /* device times over this times the host's are no measurement */
@@ -77,10 +81,12 @@ static qst_status evict(qst__bench *r, qst_error *err)
 uint32_t qst__bench_repeats(const qst__bench *r, uint64_t first_ns)
 {
     uint64_t least = BRACKET_NS, n;
-    uint32_t most = r->main.repeat == QST_REPEAT_ADDS ? REPEATS_ADDING : REPEATS_MAX;
+    uint32_t most = r->ruler == QST__RULER_MARKERS ? STEADY_REPEATS : REPEATS_MAX;
 
-    if (r->ruler == QST__RULER_MARKERS && BRACKET_COSTS * r->empty_ns > least)
-        least = BRACKET_COSTS * r->empty_ns;
+    if (r->main.repeat == QST_REPEAT_ADDS)
+        most = REPEATS_ADDING;
+    if (r->ruler == QST__RULER_MARKERS)
+        least = BRACKET_COSTS * r->empty_ns > STEADY_NS ? BRACKET_COSTS * r->empty_ns : STEADY_NS;
     if (r->ruler == QST__RULER_HOST)
         least *= 10; /* a host bracket includes the wake-up of a finish */
     n = first_ns ? (least + first_ns - 1) / first_ns : most;

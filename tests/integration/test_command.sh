@@ -112,7 +112,7 @@ refuses '--k is missing' bench matmul --m 3 --n 4
 refuses '--range 9..3: not LOW..HIGH' bench matmul --random 2 --range 9..3
 refuses 'did you mean --rounds?' bench matmul 64 --ruonds 3
 refuses 'neither N nor MxNxK' bench matmul 12y
-refuses '(before its options)' bench --json matmul 64
+refuses '(before their options)' bench --json matmul 64
 runs 0 bench matmul --help
 matches '^  --peers LIST '
 cp "$out" "$work/help"
@@ -351,6 +351,10 @@ json 'j["problem"].startswith("m=24 n=1 k=40") and j["regret"] is None'
 runs 0 bench matmul --random 3 --range 16..40 --rounds 1 --all --pin 'matmul.naive.*' --pin 'matmul.unit.min*' --json
 json 'j["regret"]["problems"] == 3 and j["regret"]["median"] >= 0 and len(j["problems"]) == 3'
 json 'all(len(p["candidates"]) > 1 and p["best"] for p in j["problems"])'
+runs 0 bench tunings --keys 2 --times 2 --range 16..40 --pin 'matmul.naive.*' --pin 'matmul.unit.min*' --json
+json 'j["tunings"] == 4 and len(j["keys"]) == 2 and j["within_2"] <= j["within_5"] <= 4'
+json 'all(sum(w["times"] for w in k["winners"]) == 2 for k in j["keys"])'
+refuses 'takes no arguments' bench tunings 64
 runs 1 bench matmul 24 --peers nobody $slow
 [ "$(wc -l <"$err")" -eq 1 ] && grep -qF 'peer nobody: no such peer' "$err"
 verdict $? '  one line: peer nobody'

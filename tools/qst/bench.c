@@ -64,8 +64,10 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     while (i < n && (argc == 0 || strcmp(argv[0], kinds[i].name) != 0))
         i++;
     if (i == n)
-        return args_usage("bench", "%s: what to measure is `matmul` (before its options), `lookup`, `first` or `store`",
-                          argc ? argv[0] : "nothing named");
+        return args_usage(
+            "bench",
+            "%s: what to measure is `matmul` or `tunings` (before their options), `lookup`, `first` or `store`",
+            argc ? argv[0] : "nothing named");
     if (argc > 1)
         return args_usage("bench", "%s: takes no further arguments", argv[1]);
     if (options->size % LOOKUP_COLUMNS != 0)
@@ -73,15 +75,16 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     return kinds[i].run(common, options);
 }
 
-static const verb_info *const parts[] = {&verb_bench_matmul, NULL};
+static const verb_info *const parts[] = {&verb_bench_matmul, &verb_bench_tunings, NULL};
 
 const verb_info verb_bench = {
     .name = "bench",
-    .arguments = "matmul|lookup|first|store",
+    .arguments = "matmul|tunings|lookup|first|store",
     .summary = "matmul beside other libraries'; what a call, a first call and a look-up in the store cost",
     .help =
         "bench matmul: the library's matmul beside other libraries', and beside its own candidates; it has options of\n"
         "its own: qst bench matmul --help.\n"
+        "bench tunings: do tunings from nothing agree with one another? Its options: qst bench tunings --help.\n"
         "bench lookup: the host's time for a call that is answered without tuning, keyed and by plan, over setting\n"
         "the same kernel's arguments and enqueueing it by hand. The command brings a small matmul of one launch of\n"
         "its own and pins it. While a user event holds the queue, batches of 100 calls of the three kinds follow\n"

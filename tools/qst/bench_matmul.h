@@ -48,6 +48,10 @@ void regret_close(regret_pool *pool);
 bool regret_measure(regret_pool *pool, contest *c, const contest_player *ours, const char *winner, int64_t pairs,
                     json_t *rows, double *regret, char **best);
 
+/* Two candidates by their names in alternated pairs: the median of the first's times over the second's. False after one
+ * line. */
+bool regret_duel(regret_pool *pool, contest *c, const char *name, const char *against, int64_t pairs, double *ratio);
+
 /* A row of JSON about who played, or was ruled out. */
 json_t *matmul_row(const contest *c, const contest_player *player, const char *winner);
 

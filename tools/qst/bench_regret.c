@@ -86,7 +86,7 @@ static bool admit(regret_pool *pool, contest *c, regret_one *one, contest_player
     qst_error  err = {0};
     qst_plan  *plan = NULL;
     qst_status status;
-    if (!one->context && device_pinned(&one->context, pool->common, one->name, pool->fallback) != 0)
+    if (!one->context && device_apart(&one->context, pool->common, one->name, pool->fallback) != 0)
         return false;
     player->name = out_text("%s", one->name);
     player->context = one->context;
@@ -139,6 +139,29 @@ static bool duel(contest *c, const contest_player *ours, const contest_player *b
     *regret = ratio > 1 ? ratio - 1 : 0;
     free(choice.times);
     free(other.times);
+    return good;
+}
+
+bool regret_duel(regret_pool *pool, contest *c, const char *name, const char *against, int64_t pairs, double *ratio)
+{
+    const char     *names[2] = {name, against};
+    contest_player  both[2];
+    contest_player *players[2] = {&both[0], &both[1]};
+    bool            good = true;
+    memset(both, 0, sizeof both);
+    for (int k = 0; k < 2 && good; k++) {
+        regret_one *one = NULL;
+        for (size_t i = 0; i < pool->n; i++)
+            if (strcmp(pool->data[i].name, names[k]) == 0)
+                one = &pool->data[i];
+        good = one && admit(pool, c, one, &both[k]);
+        if (good && both[k].ruled_out)
+            good = (out_fail("%s: %s", names[k], both[k].ruled_out), false);
+    }
+    good = good && contest_play(c, players, 2, pairs);
+    *ratio = good ? contest_paired(both[0].times, both[1].times, both[0].n_times) : 0;
+    contest_player_finish(&both[0]);
+    contest_player_finish(&both[1]);
     return good;
 }
 

@@ -27,9 +27,10 @@ int device_context(device_handle *device, const args_common *common, uint32_t fl
 int  device_open(device_handle *device, const args_common *common, const char *pin);
 void device_close(device_handle *device);
 
-/* A further context that tries the named candidate alone, unjudged, and keeps nothing. `fallback`: the operation's, which
- * then runs where that one cannot, untried. 0, or the exit code after one line. qst_context_destroy releases it. */
-int device_pinned(qst_context **context, const args_common *common, const char *name, const char *fallback);
+/* A further context that keeps nothing and finds nothing stored, without a budget where nobody set one. `pin`: it tries that
+ * candidate alone, unjudged; `fallback`, the operation's, then runs where that one cannot, untried. NULL: all. 0, or the
+ * exit code after one line. qst_context_destroy releases it. */
+int device_apart(qst_context **context, const args_common *common, const char *pin, const char *fallback);
 
 /* {"name", "platform", "driver", "target"} of the device in use; a new reference, or NULL after one line. */
 json_t *device_facts(const device_handle *device);

@@ -25,6 +25,6 @@ typedef struct verb_info {
 } verb_info;
 
 extern const verb_info verb_devices, verb_plugins, verb_config, verb_keys, verb_shapes, verb_run, verb_bench,
-    verb_explain, verb_tune, verb_cache, verb_doctor, verb_bench_matmul;
+    verb_explain, verb_tune, verb_cache, verb_doctor, verb_bench_matmul, verb_bench_tunings;
 
 #endif
