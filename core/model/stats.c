@@ -76,8 +76,7 @@ double qst__samples_spread(const qst__samples *samples)
     return (qst__quantile(values, n, 0.75) - qst__quantile(values, n, 0.25)) / median;
 }
 
-/* The least of all its samples, the first included: what it may be able to do. */
-static uint64_t promise(const qst__samples *samples)
+uint64_t qst__samples_promise(const qst__samples *samples)
 {
     uint64_t least = samples->best;
     for (uint32_t i = 0; i < samples->count; i++)
@@ -104,7 +103,7 @@ uint32_t qst__samples_eliminate(const qst__samples *const *samples, const bool *
         uint32_t slowest = n;
         for (uint32_t i = 0; i < n; i++) {
             bool goes = live[i] && !out[i] && samples[i]->count >= min_samples &&
-                        (double)promise(samples[i]) > factor * (double)least;
+                        (double)qst__samples_promise(samples[i]) > factor * (double)least;
             if (goes && (slowest == n || samples[i]->best >= samples[slowest]->best))
                 slowest = i;
         }

@@ -29,8 +29,9 @@ void     qst__samples_push(qst__samples *samples, uint64_t ns, uint32_t round);
 bool     qst__samples_converged(const qst__samples *samples);
 bool     qst__samples_under(const qst__samples *samples, uint64_t limit, uint32_t times); /* first one included */
 uint64_t qst__samples_min(const qst__samples *samples);
-uint64_t qst__samples_median(const qst__samples *samples); /* of the reliable; mean of the middle two */
-double   qst__samples_spread(const qst__samples *samples); /* (p75 − p25) / median; 0 under three reliable ones */
+uint64_t qst__samples_promise(const qst__samples *samples); /* the least of all, the first too: what it may do */
+uint64_t qst__samples_median(const qst__samples *samples);  /* of the reliable; mean of the middle two */
+double   qst__samples_spread(const qst__samples *samples);  /* (p75 − p25) / median; 0 under three reliable ones */
 
 /* Elimination: of `n` sets of samples, live[i] says which are in. Marks in out[i] those that go: count ≥
  * min_samples and none of its samples, not even the first, within factor × the least best (on a host with two speeds two
@@ -38,6 +39,8 @@ double   qst__samples_spread(const qst__samples *samples); /* (p75 − p25) / me
  * many go. */
 uint32_t qst__samples_eliminate(const qst__samples *const *samples, const bool *live, uint32_t n, uint32_t min_samples,
                                 double factor, bool *out);
+
+double qst__samples_factor(double factor, uint32_t count, uint32_t min_samples); /* as it has shrunk */
 
 /* Compares two candidates by the ratios a/b of the samples both have of the same round, the first sample of either
  * left out where three or more remain: `ratio` is their median, `band` the half-width inside which they count as equal:

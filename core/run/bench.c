@@ -14,9 +14,10 @@
 #define BRACKET_COSTS 50u     /* the bracket's own cost is under 1/50 of what it brackets */
 #define REPEATS_MAX   64u
 /* Markers are used where they are cheap, on devices that share their processors with the host's other work: a bracket there
- * is long enough that one wake-up or one turn of the scheduler's does not decide it. */
-#define STEADY_NS      1000000u
-#define STEADY_REPEATS 256u
+ * is as long as a turn of the scheduler's. In brackets of 1 ms runs of 25 µs varied by a factor of two from sample to
+ * sample (PoCL 3.1 on 2 cores). */
+#define STEADY_NS      4000000u
+#define STEADY_REPEATS 1024u
 #define REPEATS_ADDING 16u         /* results grow: qst_op.fill keeps so many exact */
 #define EVICTOR_LEAST  (64u << 20) /* bytes, where the device's cache is not known */
 #define HOST_DOUBT     1.05        /* device times over this times the host's are no measurement */

@@ -35,6 +35,8 @@ bool qst__compare_open(qst__pairing pairing, const qst__samples *a, const qst__s
 
     if (pairing.band <= QST__TIE_FLOOR && (pairing.pairs >= QST__SURE_PAIRS || off <= QST__TIE_FLOOR))
         return false;
+    if (pairing.pairs >= QST__SURE_PAIRS && off + pairing.band <= QST__TIE_LOSS)
+        return false;
     return off <= within || fabs(pairing.ratio / least - 1) > QST__BAND_MAX;
 }
 

@@ -24,6 +24,8 @@
  * than the floor: fewer have one by chance now and then. */
 #define QST__TIE_DOUBT  0.06
 #define QST__SURE_PAIRS 9u
+/* Two that are so near with so many pairs, band and all, are near enough: whichever is taken costs no more than this. */
+#define QST__TIE_LOSS 0.02
 
 /* Samples of candidates 0, 1, … at equal distances in memory. */
 typedef struct qst__series {

@@ -80,22 +80,46 @@ static bool allow(const qst__schedule *s)
     return allow_contenders(s);
 }
 
+static void let_go(qst__schedule *s, uint32_t i, double factor, uint64_t best)
+{
+    s->live[i] = false;
+    qst__schedule_finding(s, i)->outcome = QST__OUTCOME_ELIMINATED;
+    qst__finding_why(qst__schedule_finding(s, i), s->verdict->alloc,
+                     "best of %u samples %llu ns, over %.4g times %llu ns", s->samples[i].count,
+                     (unsigned long long)s->samples[i].best, factor, (unsigned long long)best);
+    qst__schedule_commit(s, i);
+}
+
 static void eliminate(qst__schedule *s)
 {
     uint64_t best = qst__schedule_best(s);
 
     if (!qst__samples_eliminate(s->views, s->live, s->n, s->min, s->task->settings->speed_factor, s->leaving))
         return;
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (!s->leaving[i] || !s->live[i])
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->leaving[i] && s->live[i])
+            let_go(s, i, s->task->settings->speed_factor, best);
+}
+
+/* The more samples, the less a slow one may lag behind: of what tune.speed_factor allows beyond 1 a half with one sample
+ * more than tune.min_samples, a third with two, … It goes where both its least time and its pairs with the leader say so:
+ * the first alone would be misled by a clock that changes, the second by a host with two speeds. */
+static void narrow(qst__schedule *s)
+{
+    uint32_t last[2], n_live = qst__schedule_live(s, last), leader = find_leader(s);
+    uint64_t best = qst__schedule_best(s);
+
+    for (uint32_t i = 0; i < s->n && n_live > 2; i++) {
+        const qst__samples *mine = &s->samples[i];
+        double              factor = 1;
+        if (!s->live[i] || i == leader || mine->count <= s->min)
             continue;
-        s->live[i] = false;
-        qst__schedule_finding(s, i)->outcome = QST__OUTCOME_ELIMINATED;
-        qst__finding_why(qst__schedule_finding(s, i), s->verdict->alloc,
-                         "best of %u samples %llu ns, over %g times %llu ns", s->samples[i].count,
-                         (unsigned long long)s->samples[i].best, s->task->settings->speed_factor,
-                         (unsigned long long)best);
-        qst__schedule_commit(s, i);
+        factor += (s->task->settings->speed_factor - 1) / (mine->count - s->min + 1);
+        if ((double)qst__samples_promise(mine) <= factor * (double)best ||
+            qst__compare(mine, &s->samples[leader]).ratio <= factor)
+            continue;
+        let_go(s, i, factor, best);
+        n_live--;
     }
 }
 
@@ -129,7 +153,9 @@ void qst__schedule_sampling(qst__schedule *s)
         backwards = !backwards;
         for (uint32_t i = 0; i < s->n; i++)
             s->roofed = s->roofed || qst__schedule_confirmed(s, i);
-        if (!s->roofed)
+        if (!s->roofed) {
             eliminate(s);
+            narrow(s);
+        }
     }
 }

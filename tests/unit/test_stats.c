@@ -153,6 +153,22 @@ static void test_one_outlier(void **state)
     assert_int_equal(qst__samples_eliminate(of, all, 3, 3, 1.5, out), 0);
 }
 
+/* Slow twice and fast at first, on a host with two speeds: it may still be the best. */
+static void test_promise(void **state)
+{
+    (void)state;
+    bool                out[3];
+    qst__samples        a = SAMPLES(100, 100, 100), b = a, c = SAMPLES(90, 190, 195), d = SAMPLES(160, 190, 195);
+    const qst__samples *of[] = {&a, &b, &c};
+    const bool          all[] = {true, true, true};
+    assert_int_equal(qst__samples_promise(&c), 90);
+    assert_int_equal(qst__samples_min(&c), 190);
+    assert_int_equal(qst__samples_eliminate(of, all, 3, 3, 1.5, out), 0);
+    of[2] = &d;
+    assert_int_equal(qst__samples_eliminate(of, all, 3, 3, 1.5, out), 1);
+    assert_true(out[2]);
+}
+
 /* ---- Pairs ------------------------------------------------------------------------------------------------------- */
 
 static void test_pair(void **state)
@@ -243,8 +259,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_convergence), cmocka_unit_test(test_reliable),  cmocka_unit_test(test_full),
         cmocka_unit_test(test_under),       cmocka_unit_test(test_eliminate), cmocka_unit_test(test_eliminate_live),
-        cmocka_unit_test(test_one_outlier), cmocka_unit_test(test_pair),      cmocka_unit_test(test_pair_rounds),
-        cmocka_unit_test(test_band),        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_one_outlier), cmocka_unit_test(test_promise),   cmocka_unit_test(test_pair),
+        cmocka_unit_test(test_pair_rounds), cmocka_unit_test(test_band),      cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,27 @@ static void five_candidates(void **state)
     finish(&b);
 }
 
+/* The longer it goes on, the nearer to the leader one has to be: c goes after the fifth sample, 20 % behind; d, as far
+ * behind by its pairs, was as fast as the leader once and stays. */
+static void narrows(void **state)
+{
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}, {.variant = "d"}};
+    rig_script scripts[] = {{.samples = {1000, 1000, 999, 970, 940, 920}},
+                            {.samples = {1000, 1000, 999, 980, 960, 925}},
+                            {.samples = {1200, 1200, 1200, 1200, 1200}},
+                            {.samples = {950, 1200, 1200, 1200, 1200}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 4);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(outcome(&b, 2), "ELIMINATED");
+    assert_string_equal(why(&b, 2), "best of 5 samples 1200 ns, over 1.167 times 940 ns");
+    assert_int_equal(samples(&b, 2), 5);
+    assert_string_equal(outcome(&b, 3), "TIMED");
+    finish(&b);
+}
+
 /* Times and totals: what the clock says, exactly. */
 static void accounts(void **state)
 {
@@ -226,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_candidates),
+        cmocka_unit_test(narrows),
         cmocka_unit_test(accounts),
         cmocka_unit_test(order_and_prune),
         cmocka_unit_test(outcomes_of_first_contact),
