@@ -105,7 +105,7 @@ const qst__key_row qst__schema[] = {
     {"tune.build_budget_ms", QST__TYPE_LONG, EVERYBODY, AT(build_budget_ms), "0", 0, DAY_MS, NULL, NULL,
      "milliseconds of building programs for a key; 0: no limit"},
     {"tune.min_samples", QST__TYPE_INT, EVERYBODY, AT(min_samples), "3", 1, 1000, NULL, NULL,
-     "samples of a candidate before it may be dropped as slow"},
+     "samples of a candidate before it may be dropped as slow; a first run of 4 ms or more counts as one"},
     {"tune.max_samples", QST__TYPE_INT, EVERYBODY, AT(max_samples), "10", 1, 1000, NULL, NULL,
      "samples of a candidate at most"},
     {"tune.speed_factor", QST__TYPE_REAL, EVERYBODY, AT(speed_factor), "1.5", 1, 100, NULL, NULL,

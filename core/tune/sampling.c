@@ -101,6 +101,28 @@ static void eliminate(qst__schedule *s)
             let_go(s, i, s->task->settings->speed_factor, best);
 }
 
+/* Where runs are long each costs much and tells much: the first one counts as a sample, and with one fewer than
+ * tune.min_samples who is slower by tune.speed_factor twice over goes already. */
+static void hasten(qst__schedule *s)
+{
+    uint32_t last[2], n_live = qst__schedule_live(s, last);
+    uint64_t best = qst__schedule_best(s);
+
+    for (uint32_t i = 0; i < s->n && n_live > 2; i++) {
+        uint32_t seen = s->samples[i].count + 1;
+        uint64_t promise = qst__samples_promise(&s->samples[i]);
+        double   factor = s->task->settings->speed_factor;
+        if (!s->live[i] || s->first_ns[i] < QST__LONG_NS || seen < 2 || seen + 1 < s->min)
+            continue;
+        promise = s->first_ns[i] < promise ? s->first_ns[i] : promise;
+        factor *= seen < s->min ? factor : 1;
+        if ((double)promise <= factor * (double)best)
+            continue;
+        let_go(s, i, factor, best);
+        n_live--;
+    }
+}
+
 /* The more samples, the less a slow one may lag behind: of what tune.speed_factor allows beyond 1 a half with one sample
  * more than tune.min_samples, a third with two, … It goes where both its least time and its pairs with the leader say so:
  * the first alone would be misled by a clock that changes, the second by a host with two speeds. */
@@ -143,6 +165,7 @@ void qst__schedule_sampling(qst__schedule *s)
 {
     bool backwards = false;
 
+    hasten(s);
     while (!s->roofed && allow(s)) {
         if (qst__schedule_spent(s)) {
             s->spent = true;
@@ -155,6 +178,7 @@ void qst__schedule_sampling(qst__schedule *s)
             s->roofed = s->roofed || qst__schedule_confirmed(s, i);
         if (!s->roofed) {
             eliminate(s);
+            hasten(s);
             narrow(s);
         }
     }

@@ -277,6 +277,7 @@ static qst_status check(qst__schedule *s, uint32_t candidate, uint64_t best)
     status = rig->check(rig->self, candidate, best, QST__SLOW_FACTOR, &checked, &err);
     took = qst__now(s->task->clock) - from;
     lease(s, false);
+    s->first_ns[candidate] = checked.first_ns;
     took -= checked.build_ns < took ? checked.build_ns : took;
     f->build_ns += checked.build_ns;
     s->built_ns += checked.build_ns;

@@ -25,8 +25,9 @@ typedef struct qst__schedule {
     const qst__rounds *rounds;
     uint32_t           n; /* candidates; each array below has so many */
 
-    qst__samples        *samples; /* of this tuning alone: what earlier ones took is not compared with them */
-    const qst__samples **views;   /* views[i] = &samples[i] */
+    qst__samples        *samples;  /* of this tuning alone: what earlier ones took is not compared with them */
+    const qst__samples **views;    /* views[i] = &samples[i] */
+    uint64_t            *first_ns; /* its clocked first run in this tuning */
     bool                *live;
     bool                *leaving;   /* scratch of the elimination */
     bool                *contacted; /* in this tuning */

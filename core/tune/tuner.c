@@ -108,6 +108,7 @@ static void schedule_finish(qst__schedule *s)
     qst__free(alloc, s->contacted);
     qst__free(alloc, s->leaving);
     qst__free(alloc, s->live);
+    qst__free(alloc, s->first_ns);
     qst__free(alloc, s->views);
     qst__free(alloc, s->samples);
 }
@@ -121,13 +122,15 @@ static qst_status schedule_init(qst__schedule *s, const qst__task *task, qst__ve
     *s = (qst__schedule){.task = task, .verdict = verdict, .rounds = rounds, .n = n};
     s->samples = qst__zalloc_array(task->alloc, room, sizeof *s->samples);
     s->views = qst__zalloc_array(task->alloc, room, sizeof *s->views);
+    s->first_ns = qst__zalloc_array(task->alloc, room, sizeof *s->first_ns);
     s->live = qst__zalloc_array(task->alloc, room, sizeof *s->live);
     s->leaving = qst__zalloc_array(task->alloc, room, sizeof *s->leaving);
     s->contacted = qst__zalloc_array(task->alloc, room, sizeof *s->contacted);
     s->turns = qst__zalloc_array(task->alloc, room, sizeof *s->turns);
     s->allowed = qst__zalloc_array(task->alloc, room, sizeof *s->allowed);
     s->queue = qst__zalloc_array(task->alloc, room, sizeof *s->queue);
-    if (!s->samples || !s->views || !s->live || !s->leaving || !s->contacted || !s->turns || !s->allowed || !s->queue)
+    if (!s->samples || !s->views || !s->first_ns || !s->live || !s->leaving || !s->contacted || !s->turns ||
+        !s->allowed || !s->queue)
         return QST_E_NOMEM;
     for (uint32_t i = 0; i < n; i++)
         s->views[i] = &s->samples[i];

@@ -70,6 +70,34 @@ static void narrows(void **state)
     finish(&b);
 }
 
+/* Runs of milliseconds: the first one counts. c, over 1.5 × 1.5 times slower, goes after its contact; d, over 1.5 times,
+ * with one sample fewer than others. */
+static void long_runs(void **state)
+{
+    enum { MS = 1000000 };
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}, {.variant = "d"}};
+    rig_script scripts[] = {
+        {.samples = {10 * MS}}, {.samples = {11 * MS}}, {.samples = {25 * MS}}, {.samples = {16 * MS}}};
+    bench b;
+    (void)state;
+
+    start(&b, specs, scripts, 4);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(outcome(&b, 2), "ELIMINATED");
+    assert_string_equal(why(&b, 2), "best of 1 samples 25000000 ns, over 2.25 times 10000000 ns");
+    assert_string_equal(outcome(&b, 3), "ELIMINATED");
+    assert_string_equal(why(&b, 3), "best of 2 samples 16000000 ns, over 1.5 times 10000000 ns");
+    assert_string_equal(winner(&b), "a");
+    finish(&b);
+
+    /* a first run that was quick says that it may be quick */
+    scripts[3].first_ns = 14 * MS;
+    start(&b, specs, scripts, 4);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_int_equal(samples(&b, 3), 3);
+    finish(&b);
+}
+
 /* Times and totals: what the clock says, exactly. */
 static void accounts(void **state)
 {
@@ -248,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_candidates),
         cmocka_unit_test(narrows),
+        cmocka_unit_test(long_runs),
         cmocka_unit_test(accounts),
         cmocka_unit_test(order_and_prune),
         cmocka_unit_test(outcomes_of_first_contact),

@@ -92,7 +92,7 @@ static void budget_ends_and_goes_on(void **state)
 
     b.task.settings.budget_ms = 0;
     assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b b p:c c:c c p:d c:d d a b c d d c b a a c c a close");
+    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b b p:c c:c c p:d c:d d a b c c b a a c c a close");
     assert_int_equal(b.verdict.flags, 0);
     assert_string_equal(winner(&b), "c");
     assert_string_equal(outcome(&b, 3), "ELIMINATED");
