@@ -136,6 +136,8 @@ static const char *doubt(const qst__entry *entry, const qst__verdict *v)
         return "it was judged by another revision of the judge";
     if (v->ruler_revision != QST__RULER_RULES)
         return "it was measured by other rules";
+    if (!(v->flags & QST__VERDICT_COLD) != (entry->shelf->site->ctx->settings->cache != QST__CACHE_COLD))
+        return v->flags & QST__VERDICT_COLD ? "it was measured with cold caches" : "it was measured with warm caches";
     if (recheck == QST__RECHECK_ALWAYS)
         return "tune.recheck is always";
     if (recheck == QST__RECHECK_DRIVER && !qst__drivers_have(v->driver, entry->shelf->site->facts.stack))
@@ -222,10 +224,7 @@ int qst__recall(qst__entry *entry, int state)
     if (!v)
         return state;
     status = read_stored(entry, v);
-    if (status == QST_OK &&
-        (v->flags & QST__VERDICT_COLD) != (ctx->settings->cache == QST__CACHE_COLD ? QST__VERDICT_COLD : 0)) {
-        qst__verdict_finish(v); /* measured in another way: no answer to this question */
-    } else if (status == QST_OK) {
+    if (status == QST_OK) {
         weigh(entry, v);
         /* What this process knows already is no less than a partial answer that it or another has stored. */
         if ((state == QST__KEY_ABSENT || state_of(v) == QST__KEY_READY) && qst__publish(entry, v, ctx->store.name))

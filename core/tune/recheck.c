@@ -3,6 +3,7 @@
  * recheck.c: a verdict from elsewhere is a prior: its best is judged and sampled twice here, and nothing else. */
 #include "tune/schedule.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define SAMPLES 2u
@@ -38,6 +39,18 @@ static uint64_t measure(const qst__task *task, uint32_t candidate, int *stage, q
     return *status < 0 ? 0 : best;
 }
 
+/* How long it takes now tells that the answer does not hold. With the caches as they were it may be quicker here; where
+ * they are not, quicker means that another may be quicker still. */
+static bool is_stale(const qst__task *task, const qst__verdict *verdict, uint64_t before, uint64_t now)
+{
+    bool cold = task->settings->cache == QST__CACHE_COLD, was_cold = (verdict->flags & QST__VERDICT_COLD) != 0;
+
+    if (!before)
+        return false;
+    return (double)now > QST__PRIOR_FACTOR * (double)before ||
+           (cold != was_cold && (double)before > QST__PRIOR_FACTOR * (double)now);
+}
+
 /* The first of the order that is right here; the others fall out of it. */
 static qst_status check_in_order(const qst__task *task, qst__verdict *verdict, qst_error *err)
 {
@@ -51,7 +64,7 @@ static qst_status check_in_order(const qst__task *task, qst__verdict *verdict, q
         uint64_t      before = f->samples.count ? qst__samples_median(&f->samples) : 0;
         uint64_t      now = measure(task, verdict->order[gone], &stage, &status, &why);
         if (status >= 0) {
-            if (before && (double)now > QST__PRIOR_FACTOR * (double)before)
+            if (is_stale(task, verdict, before, now))
                 return qst__fail(err, QST_E_STALE, "tune", "%s takes %llu ns here, not %llu", f->name,
                                  (unsigned long long)now, (unsigned long long)before);
             memmove(verdict->order, verdict->order + gone, (verdict->n_order - gone) * sizeof *verdict->order);
@@ -79,7 +92,8 @@ qst_status qst__tune_recheck(const qst__task *task, qst__verdict *verdict, qst_e
     rig->close(rig->self);
     if (status != QST_OK)
         return status;
-    verdict->flags &= ~QST__VERDICT_PRIOR;
+    verdict->flags &= ~(QST__VERDICT_PRIOR | QST__VERDICT_COLD);
+    verdict->flags |= task->settings->cache == QST__CACHE_COLD ? QST__VERDICT_COLD : 0;
     verdict->judge_revision = task->set->op.judge ? task->set->op.judge->revision : 0;
     if (task->commit)
         task->commit(task->user, verdict, QST__NOBODY);
