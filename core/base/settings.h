@@ -49,6 +49,7 @@ typedef struct qst__settings {
     int32_t short_circuit_samples;
     bool    verify;
     bool    wait;      /* who does not get a key's claim waits for it; false: is served by the safe candidate */
+    bool    ahead;     /* in the background programs are built ahead by a process of its own */
     int64_t memory_mb; /* device memory for tuning and workspaces */
     /* candidates.* */
     qst__strings pin; /* globs of full names: where any matches, others are not run */

@@ -120,6 +120,8 @@ const qst__key_row qst__schema[] = {
      "check a candidate's results before it is timed"},
     {"tune.wait", QST__TYPE_BOOL, EVERYBODY, AT(wait), "false", 0, 0, NULL, NULL,
      "a call whose key another thread or process is tuning waits for the answer; false: it is served by the fallback"},
+    {"tune.ahead", QST__TYPE_BOOL, EVERYBODY, AT(ahead), "true", 0, 0, NULL, NULL,
+     "in the background, have a process of its own compile first, so that the driver's compiler holds up no call"},
     {"tune.memory_mb", QST__TYPE_LONG, EVERYBODY, AT(memory_mb), "2048", 1, TIB_MB, NULL, NULL,
      "MiB of device memory for tuning and workspaces"},
     {"tune.statistic", QST__TYPE_WORD, EVERYBODY, AT(statistic), "pairs", 0, 0, STATISTICS, NULL,

@@ -7,20 +7,33 @@
  * The worker is started by its first job and ended by the context's end. Forgetting a cl_context, or ending the
  * context, makes a tuning in progress stop at its next step (the rig refuses) and drops what waits.
  */
+#define _GNU_SOURCE
 #include "run/background.h"
 
-#include <string.h>
+#include "cl/ahead.h"
+#include "plug/search.h"
 
-#define QUEUE_MAX 4096u /* keys waiting; a miss beyond it is looked at again by its next call */
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define QUEUE_MAX 4096u       /* keys waiting; a miss beyond it is looked at again by its next call */
+#define NICE      10          /* of the worker's thread: what calls need goes first */
+#define FORERUNNER "ahead-1" /* beside the plugins' folder */
 
 struct qst__worker {
     qst_context *ctx;
     pthread_t    thread;
+    _Atomic bool runs; /* then `self` is set */
+    pthread_t    self;
     qst__lock    lock;
     qst__cond    cond; /* something waits, something is done, or the end */
     QST__VEC(qst__route *) queue;
-    qst__site *busy; /* where a key is being tuned */
-    bool       end;
+    qst__site    *busy; /* where a key is being tuned */
+    bool          end;
+    bool          looked;  /* for a forerunner; the worker's own, as the next is */
+    qst__ahead *ahead; /* NULL: there is none */
 };
 
 static void tune(qst__worker *w, qst__route *route)
@@ -43,10 +56,72 @@ static void tune(qst__worker *w, qst__route *route)
     }
 }
 
+/* ---- Building ahead --------------------------------------------------------------------------------------------- */
+
+bool qst__background_here(const qst_context *ctx)
+{
+    qst__worker *w = atomic_load(&ctx->worker);
+
+    return w && atomic_load(&w->runs) && pthread_equal(w->self, pthread_self());
+}
+
+/* The forerunner that came with this library. */
+static void look_for_ahead(qst__worker *w)
+{
+    const qst__alloc *alloc = &w->ctx->alloc;
+    char             *home = NULL, *path = NULL, why[256] = "";
+
+    w->looked = true;
+    if (!w->ctx->settings->ahead || qst__plugins_home(alloc, &home) != QST_OK)
+        return;
+    *strrchr(home, '/') = '\0'; /* the plugins' folder stands beside it */
+    if (qst__search_file(alloc, home, FORERUNNER, &path, why, sizeof why) == QST_OK)
+        w->ahead = qst__ahead_create(alloc, &w->ctx->log, path);
+    else
+        QST__LOG(&w->ctx->log, CL, INFO, "programs are built in this process: %s", why);
+    qst__free(alloc, path);
+    qst__free(alloc, home);
+}
+
+qst_status qst__background_build(qst__site *site, const qst_program *desc, const qst__recipe *recipe, uint32_t program,
+                                 const uint64_t *operand_bytes, const char *who, uint64_t *ns, qst_error *err)
+{
+    qst__worker     *w = atomic_load(&site->ctx->worker);
+    qst__ahead_job job = {site->device, desc, recipe, program, operand_bytes, who, &site->closing};
+    uint64_t         took;
+    qst_status       status;
+
+    if (!qst__background_here(site->ctx))
+        return QST_OK;
+    if (!w->looked)
+        look_for_ahead(w);
+    if (!w->ahead)
+        return QST_OK;
+    status = qst__ahead_build(w->ahead, &job, &took, err);
+    atomic_fetch_add(&site->ctx->cl_counters.build_ns, took);
+    *ns += took;
+    return status;
+}
+
+/* ---- The worker ------------------------------------------------------------------------------------------------- */
+
+/* What it does itself is worth less than any call: where the processors are all wanted it waits. Only this thread is
+ * meant, as Linux has it; where that is refused nothing is lost but manners. */
+static void stand_back(void)
+{
+    struct sched_param none = {0};
+
+    (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+}
+
 static void *run(void *user)
 {
     qst__worker *w = user;
 
+    stand_back();
+    w->self = pthread_self();
+    atomic_store(&w->runs, true);
     qst__lock_take(&w->lock);
     while (!w->end) {
         qst__route *route;
@@ -161,6 +236,7 @@ void qst__background_end(qst_context *ctx)
     qst__cond_wake(&w->cond);
     qst__lock_give(&w->lock);
     pthread_join(w->thread, NULL);
+    qst__ahead_destroy(w->ahead);
     qst__vec_finish(&ctx->alloc, &w->queue);
     qst__cond_finish(&w->cond);
     qst__lock_finish(&w->lock);

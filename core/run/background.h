@@ -17,6 +17,15 @@ void qst__background_settle(qst_context *ctx);
 /* Ends the worker. */
 void qst__background_end(qst_context *ctx);
 
+/* On the worker's thread, and where tune.ahead is on: has the program and those of the recipe's kernels that are of it
+ * built ahead by a process of its own (cl/ahead.h), so that the driver compiles nothing in this one while calls go on.
+ * operand_bytes: by operand. Adds to *ns what it took. E_REFUSED: it would kill this process. Elsewhere, and where there
+ * is no forerunner: nothing, QST_OK. */
+qst_status qst__background_build(qst__site *site, const qst_program *desc, const qst__recipe *recipe, uint32_t program,
+                                 const uint64_t *operand_bytes, const char *who, uint64_t *ns, qst_error *err);
+/* Is this the worker's thread? */
+bool qst__background_here(const qst_context *ctx);
+
 /* tuning.c: takes the key's claims, waiting for them or not, and tunes it in the calling thread. E_BUSY: another is at it; QST_NOTHING: it is
  * READY. */
 qst_status qst__tune_route(qst__route *route, bool wait, uint32_t depth, qst_error *err);

@@ -2,7 +2,7 @@
  *
  * core.c: the core's own kernels, bound like a candidate's: one program per element type holds them all.
  */
-#include "run/run.h"
+#include "run/background.h"
 
 #include "core.cl.h"
 #include "differ.cl.h"
@@ -17,12 +17,16 @@
 #define GPU_ITEMS 65536u
 #define GPU_GROUP 256u
 
-static qst_status build(qst__shelf *shelf, uint32_t type, qst__program **program, uint64_t *ns, qst_error *err)
+/* recipe: NULL, or the launch that it is for, over `count` elements. */
+static qst_status build(qst__shelf *shelf, uint32_t type, const qst__recipe *recipe, uint64_t count,
+                        qst__program **program, uint64_t *ns, qst_error *err)
 {
-    qst__site  *site = shelf->site;
-    qst__str    source, options;
-    qst_program desc;
-    qst_status  status;
+    const uint64_t bytes[QST_OPERANDS_MAX] = {count * qst_type_bytes(QST_F64)}; /* no element is larger */
+    qst__site     *site = shelf->site;
+    qst__str       source, options;
+    qst_program    desc;
+    uint64_t       ahead = 0;
+    qst_status     status = QST_OK;
 
     qst__str_init(&source, &site->ctx->alloc);
     qst__str_init(&options, &site->ctx->alloc);
@@ -42,7 +46,10 @@ static qst_status build(qst__shelf *shelf, uint32_t type, qst__program **program
         desc.data = source.text;
         desc.length = source.length;
         desc.options = options.text;
-        status = qst__programs_get(&site->programs, &desc, program, ns, err);
+        if (recipe)
+            status = qst__background_build(site, &desc, recipe, 0, bytes, "core", &ahead, err);
+        if (status == QST_OK)
+            status = qst__programs_get(&site->programs, &desc, program, ns, err);
     }
     qst__str_finish(&options);
     qst__str_finish(&source);
@@ -53,7 +60,7 @@ void qst__core_expect(qst__shelf *shelf, uint32_t type)
 {
     qst__program *program;
 
-    (void)build(shelf, type, &program, NULL, NULL);
+    (void)build(shelf, type, NULL, 0, &program, NULL, NULL);
 }
 
 static uint32_t arguments(uint32_t which, uint64_t count, const uint32_t numbers[4], qst_arg *args)
@@ -87,10 +94,8 @@ qst_status qst__core_bind(qst__runner **runner, qst__shelf *shelf, uint32_t whic
     qst_launch               launch;
     uint32_t                 sizes[QST_OPERANDS_MAX] = {0};
     uint64_t                 ns;
-    qst_status               status = build(shelf, type, &program, &ns, err);
+    qst_status               status;
 
-    if (status != QST_OK)
-        return status;
     qst__recipe_init(&recipe, &site->ctx->alloc, 1, true);
     qst__recipe_steps(&recipe, &steps);
     launch = qstk_launch(0, entries[which], 1, args, arguments(which, count, numbers, args));
@@ -100,6 +105,8 @@ qst_status qst__core_bind(qst__runner **runner, qst__shelf *shelf, uint32_t whic
     sizes[0] = qst_type_bytes(type);
     status = recipe.failure != QST_OK ? qst__fail(err, recipe.failure, "run", "%s", recipe.why.text)
                                       : qst__recipe_check(&recipe, &site->facts.device, "run", err);
+    if (status == QST_OK)
+        status = build(shelf, type, &recipe, count, &program, &ns, err);
     if (status == QST_OK)
         status = qst__runner_create(runner, &site->ctx->alloc, &recipe, &program, 1, sizes, site->device, &site->arena,
                                     &site->ctx->cl_counters, "run", err);

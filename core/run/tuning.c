@@ -84,6 +84,8 @@ static void lease(void *user, bool take)
         nanosleep(&pause, NULL);
     }
     site->lease_token = NULL;
+    if (atomic_load(&site->closing))
+        return; /* nothing more is timed here */
     QST__LOG(&site->ctx->log, TUNE, WARN, "the device's lease is held for over %d s by a process that may be stopped",
              (int)(LEASE_NS / 1000000000u));
 }

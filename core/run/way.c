@@ -3,7 +3,7 @@
  * way.c: binds a candidate, the trivial candidate or a judge's phase to an exact problem, and runs what was bound.
  */
 #include "model/field.h"
-#include "run/run.h"
+#include "run/background.h"
 
 #include <string.h>
 
@@ -99,6 +99,20 @@ static qst_status bind_call(const binder *b, qst__step *step, qst__way *way, qst
     return qst__route_settle(route, b->depth + 1, err);
 }
 
+static qst_status build_ahead(const binder *b, const qst_program *desc, const qst__recipe *recipe, uint32_t program,
+                              qst__way *way, qst_error *err)
+{
+    const qst_op *op = &b->shelf->set->model.op;
+    uint64_t      bytes[QST_OPERANDS_MAX] = {0};
+    uint32_t      i;
+
+    if (!qst__background_here(b->shelf->site->ctx))
+        return QST_OK;
+    for (i = 0; i < op->n_operands; i++)
+        bytes[i] = op->span(op->user, b->problem, i);
+    return qst__background_build(b->shelf->site, desc, recipe, program, bytes, b->who, &way->build_ns, err);
+}
+
 /* Limits, programs, kernels of a recorded recipe. */
 static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runner, qst__way *way, qst_error *err)
 {
@@ -121,6 +135,8 @@ static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runne
             status = qst__fail(err, QST_E_PLUGIN, b->who, "program index %u is not under %u", p, PROGRAMS_MAX);
         else if (!programs[p]) {
             status = ask_program(b, p, &desc, err);
+            if (status == QST_OK)
+                status = build_ahead(b, &desc, recipe, p, way, err);
             if (status == QST_OK)
                 status = qst__programs_get(&site->programs, &desc, &programs[p], &ns, err);
             way->build_ns += ns;

@@ -2,12 +2,14 @@
  *
  * background.c: what a call costs while another key is tuned in the background. A benchmark, not a test: it prints.
  *
- *     background [SIZE]
+ *     background [SIZE [AHEAD]]
  *
- * A context with tune.mode background; the safe candidate's time at SIZE (default 256) is taken first, with tuning off;
- * then a plan of that size is run 1000 times, each finished, while its own key and that of another size are tuned. Printed: the
- * safe candidate's median, the loop's median and maximum, at which call the winner took over, and how many calls took
- * over twice the safe median plus 1 ms.
+ * A context with tune.mode background; 1000 calls of SIZE (default 256) by the safe candidate are timed first, with tuning
+ * off, which shows what the machine itself does; then a plan of that size is run, each call finished, while its own key and that of another size are tuned: 1000
+ * times, and on until the winner has taken over and as many calls again have gone by, but no longer than two minutes.
+ * Printed: the safe candidate's median; at which call and after how many seconds the winner took over; for the first
+ * 1000 calls and for all of them median and maximum, and how many took over twice the safe median plus 1 ms, with the
+ * place and time of the longest. AHEAD 0: tune.ahead false.
  */
 #include <quernstone/quernstone.h>
 
@@ -16,7 +18,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { CALLS = 1000, SAFE_CALLS = 50 };
+enum { CALLS = 1000, CALLS_MAX = 2000000, LONGEST = 8 };
+#define PATIENCE_MS 120000.0
 
 typedef struct bench {
     cl_context       cl;
@@ -46,16 +49,17 @@ static void fail(const char *what, const qst_error *err)
     exit(1);
 }
 
-static qst_context *make_context(const char *mode)
+static qst_context *make_context(const char *mode, const char *ahead)
 {
     char         config[200];
     qst_options  options;
     qst_context *ctx;
     qst_error    err = {0};
 
+    /* OpenBLAS's threads go on spinning after a call, and would be measured, not the tuner */
     snprintf(config, sizeof config,
-             "{\"tune\": {\"mode\": \"%s\"}, \"candidates\": {\"deny\": [\"matmul.clblast.*\", \"matmul.cblas.*\"]}}",
-             mode);
+             "{\"tune\": {\"mode\": \"%s\", \"ahead\": %s}, \"candidates\": {\"deny\": [\"matmul.cblas.*\"]}}", mode,
+             ahead);
     qst_options_init(&options);
     options.flags = QST_NO_STORE;
     options.config = config;
@@ -84,24 +88,37 @@ static void make_operands(bench *b, qst_context *ctx, int64_t n)
     qst_matmul_init(&b->problem, n, n, n, QST_F32);
 }
 
-/* Runs the plan `calls` times, each finished; times in ms. Gives the call at which the winner changed, 0: never. */
-static int run(const bench *b, qst_plan *plan, int calls, double *ms)
+/* One call, finished; ms. */
+static double call(const bench *b, qst_plan *plan)
 {
     const qst_mem operands[3] = {qst_mem_of(b->mem[0]), qst_mem_of(b->mem[1]), qst_mem_of(b->mem[2])};
-    const char   *first = qst_plan_winner(plan);
     qst_error     err = {0};
-    int           i, took_over = 0;
+    double        start = now_ms();
 
-    for (i = 0; i < calls; i++) {
-        double start = now_ms();
-        if (qst_plan_enqueue(plan, b->queue, operands, 0, NULL, NULL, &err) != QST_OK)
-            fail("enqueue", &err);
-        clFinish(b->queue);
-        ms[i] = now_ms() - start;
-        if (!took_over && strcmp(qst_plan_winner(plan), first))
-            took_over = i;
+    if (qst_plan_enqueue(plan, b->queue, operands, 0, NULL, NULL, &err) != QST_OK)
+        fail("enqueue", &err);
+    clFinish(b->queue);
+    return now_ms() - start;
+}
+
+/* The loop; times in ms and when each call began. Gives the number of calls; *took_over: the one at which the winner
+ * changed, 0: none. */
+static int run(const bench *b, qst_plan *plan, double *ms, double *at, int *took_over)
+{
+    const char *first = qst_plan_winner(plan);
+    double      began = now_ms();
+    int         i, last = CALLS;
+
+    *took_over = 0;
+    for (i = 0; i < CALLS_MAX && (i < last || !*took_over) && now_ms() - began < PATIENCE_MS; i++) {
+        at[i] = now_ms() - began;
+        ms[i] = call(b, plan);
+        if (!*took_over && strcmp(qst_plan_winner(plan), first)) {
+            *took_over = i;
+            last = i + CALLS > CALLS ? i + CALLS : CALLS;
+        }
     }
-    return took_over;
+    return i;
 }
 
 static double median(double *ms, int n)
@@ -110,24 +127,54 @@ static double median(double *ms, int n)
     return ms[n / 2];
 }
 
+static void tell(const char *what, const double *ms, const double *at, int n, double limit)
+{
+    double *sorted = malloc((size_t)n * sizeof *sorted), longest;
+    int     i, k, over = 0;
+
+    if (!sorted)
+        return;
+    memcpy(sorted, ms, (size_t)n * sizeof *sorted);
+    printf("%-9s median %.3f ms, maximum ", what, median(sorted, n));
+    for (i = 0; i < n; i++)
+        over += ms[i] > limit;
+    printf("%.3f ms; %d of %d calls over %.3f ms", sorted[n - 1], over, n, limit);
+    for (k = 0; at && k < LONGEST && k < over; k++) {
+        longest = sorted[n - 1 - k];
+        for (i = 0; ms[i] < longest || ms[i] > longest; i++)
+            ;
+        printf("%s%.1f at %d (%.0f)", k ? ", " : "\n          ", longest, i, at[i]);
+    }
+    printf("\n");
+    free(sorted);
+}
+
 int main(int argc, char **argv)
 {
-    static double ms[CALLS];
-    int64_t       n = argc > 1 ? atoll(argv[1]) : 256;
-    qst_context  *safe = make_context("fallback"), *ctx = make_context("background");
-    bench         b;
-    qst_matmul    other;
-    qst_plan     *plan;
-    qst_error     err = {0};
-    double        safe_ms, loop_ms, limit;
-    int           i, took_over, over = 0;
+    double      *ms = malloc(CALLS_MAX * sizeof *ms), *at = malloc(CALLS_MAX * sizeof *at);
+    int64_t      n = argc > 1 ? atoll(argv[1]) : 256;
+    const char  *ahead = argc > 2 && !strcmp(argv[2], "0") ? "false" : "true";
+    qst_context *safe = make_context("fallback", ahead), *ctx = make_context("background", ahead);
+    bench        b;
+    qst_matmul   other;
+    qst_plan    *plan;
+    qst_error    err = {0};
+    double       safe_ms, limit;
+    int          i, calls, took_over;
 
+    if (!ms || !at)
+        return 1;
     make_operands(&b, safe, n);
     if (qst_matmul_plan(&plan, safe, b.queue, &b.problem, &err) != QST_OK)
         fail("plan", &err);
-    run(&b, plan, SAFE_CALLS, ms);
-    safe_ms = median(ms, SAFE_CALLS);
-    printf("safe:    %s, median %.3f ms\n", qst_plan_winner(plan), safe_ms);
+    (void)call(&b, plan);
+    for (i = 0; i < CALLS; i++)
+        ms[i] = call(&b, plan);
+    memcpy(at, ms, CALLS * sizeof *at);
+    safe_ms = median(at, CALLS);
+    limit = 2 * safe_ms + 1;
+    printf("safe:     %s\n", qst_plan_winner(plan));
+    tell("alone:", ms, NULL, CALLS, limit);
     qst_plan_destroy(plan);
 
     if (qst_matmul_plan(&plan, ctx, b.queue, &b.problem, &err) != QST_OK)
@@ -136,14 +183,13 @@ int main(int argc, char **argv)
     if (qst_matmul_enqueue(ctx, b.queue, &other, b.mem[0], b.mem[1], b.mem[2], 0, NULL, NULL, &err) != QST_OK)
         fail("enqueue", &err);
     clFinish(b.queue);
-    took_over = run(&b, plan, CALLS, ms);
-    limit = 2 * safe_ms + 1;
-    for (i = 0; i < CALLS; i++)
-        over += ms[i] > limit;
-    loop_ms = median(ms, CALLS);
-    printf("taken over at call %d by %s\n", took_over, qst_plan_winner(plan));
-    printf("loop:    median %.3f ms, maximum %.3f ms; %d of %d calls over %.3f ms\n", loop_ms, ms[CALLS - 1], over,
-           CALLS, limit);
+    calls = run(&b, plan, ms, at, &took_over);
+    if (took_over)
+        printf("winner:   %s, from call %d on, after %.1f s\n", qst_plan_winner(plan), took_over, at[took_over] * 1e-3);
+    else
+        printf("winner:   not within %d calls, %.1f s\n", calls, at[calls - 1] * 1e-3);
+    tell("1000:", ms, at, calls < CALLS ? calls : CALLS, limit);
+    tell("all:", ms, at, calls, limit);
     qst_plan_destroy(plan);
     for (i = 0; i < 3; i++)
         clReleaseMemObject(b.mem[i]);
@@ -151,5 +197,7 @@ int main(int argc, char **argv)
     qst_context_destroy(ctx);
     qst_context_destroy(safe);
     clReleaseContext(b.cl);
+    free(ms);
+    free(at);
     return 0;
 }

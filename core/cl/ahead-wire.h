@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ahead-wire.h: what the library and its forerunner say to each other, over one stream socket, in the host's own byte
+ * order: both are of one build. A job is this head and `bytes` of body; the answer is an answer.
+ *
+ * The body is a row of fields. A text is a u64 with its length and so many characters, without an end mark. In order:
+ * the platform's name; u64 index of the device among the platform's; options; source; u64 number of launches; for each
+ * the kernel's name, u64 dimensions, u64 global[3], u64 local[3] (0: the driver's choice), u64 number of arguments;
+ * for each of these an qst__wire_arg.
+ */
+#ifndef QST_CL_AHEAD_WIRE_H
+#define QST_CL_AHEAD_WIRE_H
+
+#include <stdint.h>
+
+#define QST__WIRE_MAGIC 0x31425351u /* "QSB1"; with every change of what is said another one */
+#define QST__WIRE_MAX   (64u << 20) /* bytes of a body */
+
+typedef struct qst__wire_head {
+    uint32_t magic;
+    uint32_t bytes;
+} qst__wire_head;
+
+enum { QST__WIRE_BUFFER, QST__WIRE_LOCAL, QST__WIRE_VALUE };
+
+typedef struct qst__wire_arg {
+    uint64_t kind;    /* QST__WIRE_… */
+    uint64_t bytes;   /* of the buffer, of local memory, of the value */
+    uint64_t bits[2]; /* the value */
+} qst__wire_arg;
+
+/* `code`: what OpenCL said to the first call that failed, 0 where all went well. */
+typedef struct qst__wire_answer {
+    uint32_t magic;
+    int32_t  code;
+} qst__wire_answer;
+
+#endif

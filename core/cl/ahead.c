@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ahead.c: our end of the forerunner: writes jobs, waits for answers, notices its death. See ahead.h. */
+#define _GNU_SOURCE
+#include "cl/ahead.h"
+
+#include "base/hash.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "cl/ahead-wire.h"
+#include "cl/program.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOK_MS    20                     /* between two looks at `stop` */
+#define JOB_NS     UINT64_C(120000000000) /* a job that takes longer is given up */
+#define FAILURES   3u                     /* after so many the forerunner is left alone */
+#define GRID_LARGE 65535u                 /* drivers may build a wider grid in another way: launched as it is */
+#define DEVICES    64u                    /* of a platform that are looked through */
+
+extern char **environ;
+
+typedef struct done {
+    uint8_t digest[32];
+} done;
+
+struct qst__ahead {
+    const qst__alloc *alloc;
+    const qst__log   *log;
+    qst__clock        clock;
+    char             *path;
+    int               socket; /* −1: no process */
+    pid_t             child;
+    uint32_t          failures;
+    QST__VEC(done) done;
+};
+
+qst__ahead *qst__ahead_create(const qst__alloc *alloc, const qst__log *log, const char *path)
+{
+    qst__ahead *b = qst__zalloc(alloc, sizeof *b);
+
+    if (!b)
+        return NULL;
+    b->alloc = alloc;
+    b->log = log;
+    b->clock = qst__clock_host();
+    b->socket = -1;
+    b->path = qst__strdup(alloc, path);
+    if (b->path)
+        return b;
+    qst__free(alloc, b);
+    return NULL;
+}
+
+/* ---- The process ---------------------------------------------------------------------------------------------- */
+
+static qst_status prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int theirs)
+{
+    sigset_t none, all;
+
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    if (posix_spawn_file_actions_adddup2(actions, theirs, STDIN_FILENO) ||
+        posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", 1, 0) ||
+        posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", 1, 0) ||
+        posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1) ||
+        posix_spawnattr_setsigmask(attributes, &none) || posix_spawnattr_setsigdefault(attributes, &all) ||
+        posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        return QST_E_NOMEM;
+    return QST_OK;
+}
+
+/* A host's signal handlers and open files are none of the forerunner's business. */
+static bool start(qst__ahead *b)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t          attributes;
+    char                      *argv[2] = {b->path, NULL};
+    int                        pair[2], code = ENOMEM;
+
+    if (b->socket >= 0)
+        return true;
+    if (b->failures >= FAILURES || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return false;
+    if (!posix_spawn_file_actions_init(&actions)) {
+        if (!posix_spawnattr_init(&attributes)) {
+            if (prepare(&actions, &attributes, pair[1]) == QST_OK)
+                code = posix_spawn(&b->child, b->path, &actions, &attributes, argv, environ);
+            (void)posix_spawnattr_destroy(&attributes);
+        }
+        (void)posix_spawn_file_actions_destroy(&actions);
+    }
+    (void)close(pair[1]);
+    if (!code) {
+        b->socket = pair[0];
+        return true;
+    }
+    (void)close(pair[0]);
+    b->failures = FAILURES;
+    QST__LOG(b->log, CL, INFO, "%s: %s: programs are built in this process", b->path, strerror(code));
+    return false;
+}
+
+/* Ends it; gives the signal of its own making that it had died of, else 0. */
+static int end(qst__ahead *b, bool by_force)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
+    int              state = 0;
+    pid_t            child;
+
+    if (b->socket < 0)
+        return 0;
+    (void)close(b->socket); /* it ends at the end of its input */
+    b->socket = -1;
+    if (by_force)
+        (void)kill(b->child, SIGKILL);
+    do
+        child = waitpid(b->child, &state, 0);
+    while (child < 0 && errno == EINTR);
+    for (size_t i = 0; child == b->child && WIFSIGNALED(state) && i < sizeof faults / sizeof *faults; i++)
+        if (WTERMSIG(state) == faults[i])
+            return faults[i];
+    return 0;
+}
+
+void qst__ahead_destroy(qst__ahead *b)
+{
+    if (!b)
+        return;
+    (void)end(b, true);
+    qst__vec_finish(b->alloc, &b->done);
+    qst__free(b->alloc, b->path);
+    qst__free(b->alloc, b);
+}
+
+/* ---- A job in bytes -------------------------------------------------------------------------------------------- */
+
+static void put(qst__str *out, uint64_t number)
+{
+    qst__str_append_n(out, (const char *)&number, sizeof number);
+}
+
+static void put_text(qst__str *out, const char *text, size_t length)
+{
+    put(out, length);
+    qst__str_append_n(out, text, length);
+}
+
+/* The device as another process finds it: its platform's name and its place there. False: it is not listed, as a part
+ * of a device is not. */
+static bool put_device(qst__str *out, cl_device_id device)
+{
+    char           name[256];
+    cl_platform_id platform;
+    cl_device_id   devices[DEVICES];
+    cl_uint        n = 0, i;
+
+    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS ||
+        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) != CL_SUCCESS ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, DEVICES, devices, &n) != CL_SUCCESS)
+        return false;
+    n = n < DEVICES ? n : DEVICES;
+    for (i = 0; i < n && devices[i] != device; i++)
+        ;
+    put_text(out, name, strlen(name));
+    put(out, i);
+    return i < n;
+}
+
+static void put_argument(qst__str *out, const qst__ahead_job *job, const qst_arg *arg)
+{
+    bool          before = arg->index >= QST_JUDGE_BEFORE && arg->index < QST_JUDGE_FINDING;
+    uint32_t      operand = before ? arg->index - QST_JUDGE_BEFORE : arg->index;
+    qst__wire_arg wire = {QST__WIRE_BUFFER, 0, {0, 0}};
+
+    if (arg->kind == QST_ARG_OPERAND)
+        wire.bytes = operand < QST_OPERANDS_MAX ? job->operand_bytes[operand] : QST_FINDING_WORDS * sizeof(uint32_t);
+    else if (arg->kind == QST_ARG_WORKSPACE)
+        wire.bytes = job->recipe->workspace[arg->index];
+    else if (arg->kind == QST_ARG_LOCAL)
+        wire = (qst__wire_arg){QST__WIRE_LOCAL, arg->bytes, {0, 0}};
+    else if (arg->kind == QST_ARG_OFFSET)
+        wire = (qst__wire_arg){QST__WIRE_VALUE, sizeof(cl_ulong), {0, 0}};
+    else
+        wire = (qst__wire_arg){QST__WIRE_VALUE, arg->bytes, {arg->bits[0], arg->bits[1]}};
+    qst__str_append_n(out, (const char *)&wire, sizeof wire);
+}
+
+/* One work-group will do, unless the grid is so wide that the driver may have another kernel for it. */
+static void put_launch(qst__str *out, const qst__ahead_job *job, const qst__step *step)
+{
+    bool whole = step->driver_local;
+
+    put_text(out, step->entry, strlen(step->entry));
+    put(out, step->dims);
+    for (uint32_t i = 0; i < 3; i++)
+        whole = whole || step->global[i] > GRID_LARGE;
+    for (uint32_t i = 0; i < 3; i++)
+        put(out, whole ? step->global[i] : step->local[i]);
+    for (uint32_t i = 0; i < 3; i++)
+        put(out, step->driver_local ? 0 : step->local[i]);
+    put(out, step->n_args);
+    for (uint32_t i = 0; i < step->n_args; i++)
+        put_argument(out, job, &step->args[i]);
+}
+
+static bool is_ours(const qst__ahead_job *job, const qst__step *step)
+{
+    return !step->op && step->program == job->program;
+}
+
+/* False: it cannot be said. */
+static bool put_job(qst__str *out, const qst__ahead_job *job, const char *options)
+{
+    const qst__recipe *recipe = job->recipe;
+    uint64_t           n = 0;
+
+    if (!put_device(out, job->device))
+        return false;
+    put_text(out, options, strlen(options));
+    put_text(out, job->desc->data, (size_t)job->desc->length);
+    for (uint32_t i = 0; i < recipe->n_steps; i++)
+        n += is_ours(job, &recipe->steps[i]);
+    put(out, n);
+    for (uint32_t i = 0; i < recipe->n_steps; i++)
+        if (is_ours(job, &recipe->steps[i]))
+            put_launch(out, job, &recipe->steps[i]);
+    return !out->failed && out->length <= QST__WIRE_MAX;
+}
+
+/* What makes a job the same as another: device, program, kernels, local sizes; not the numbers that a kernel is given. */
+static void digest_of(const qst__ahead_job *job, const char *options, uint8_t digest[32])
+{
+    qst__sha256 sha;
+
+    qst__sha256_init(&sha);
+    qst__sha256_update(&sha, &job->device, sizeof job->device);
+    qst__sha256_update(&sha, options, strlen(options) + 1);
+    qst__sha256_update(&sha, job->desc->data, (size_t)job->desc->length);
+    for (uint32_t i = 0; i < job->recipe->n_steps; i++) {
+        const qst__step *step = &job->recipe->steps[i];
+        bool             wide = false;
+        if (!is_ours(job, step))
+            continue;
+        for (uint32_t d = 0; d < 3; d++)
+            wide = wide || step->global[d] > GRID_LARGE;
+        qst__sha256_update(&sha, step->entry, strlen(step->entry) + 1);
+        qst__sha256_update(&sha, step->driver_local ? step->global : step->local, sizeof step->local);
+        qst__sha256_update(&sha, &wide, sizeof wide);
+    }
+    qst__sha256_finish(&sha, digest);
+}
+
+/* ---- Talking ---------------------------------------------------------------------------------------------------- */
+
+/* Waits until the socket is ready. False: given up. */
+static bool wait_for(const qst__ahead *b, const qst__ahead_job *job, short events, uint64_t until)
+{
+    struct pollfd look = {b->socket, events, 0};
+    int           ready = 0;
+
+    while (!atomic_load(job->stop) && qst__now(&b->clock) < until) {
+        ready = poll(&look, 1, LOOK_MS);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            break;
+    }
+    return ready > 0;
+}
+
+static bool say(const qst__ahead *b, const qst__ahead_job *job, const char *bytes, size_t n, uint64_t until)
+{
+    while (n && wait_for(b, job, POLLOUT, until)) {
+        ssize_t sent = send(b->socket, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno != EINTR && errno != EAGAIN)
+            return false;
+        bytes += sent > 0 ? sent : 0;
+        n -= sent > 0 ? (size_t)sent : 0;
+    }
+    return n == 0;
+}
+
+static bool hear(const qst__ahead *b, const qst__ahead_job *job, qst__wire_answer *answer, uint64_t until)
+{
+    size_t have = 0;
+
+    while (have < sizeof *answer && wait_for(b, job, POLLIN, until)) {
+        ssize_t got = recv(b->socket, (char *)answer + have, sizeof *answer - have, MSG_DONTWAIT);
+        if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
+            return false;
+        have += got > 0 ? (size_t)got : 0;
+    }
+    return have == sizeof *answer && answer->magic == QST__WIRE_MAGIC;
+}
+
+/* It gave no answer: it died, or takes too long, or nobody wants to know any more. */
+static qst_status give_up(qst__ahead *b, const qst__ahead_job *job, qst_error *err)
+{
+    bool stopped = atomic_load(job->stop), hung = false;
+    int  fault;
+
+    if (!stopped) {
+        struct pollfd look = {b->socket, POLLIN, 0};
+        hung = poll(&look, 1, 0) == 0; /* a dead one's socket is at its end */
+    }
+    fault = end(b, stopped || hung);
+    b->failures += stopped ? 0 : 1;
+    if (!fault) {
+        if (!stopped)
+            QST__LOG(b->log, CL, WARN, "%s: building ahead %s", job->who, hung ? "takes too long" : "ended early");
+        return QST_OK;
+    }
+    return qst__fail(err, QST_E_REFUSED, job->who, "the process that built it ahead was killed by signal %d", fault);
+}
+
+static bool known(const qst__ahead *b, const uint8_t digest[32])
+{
+    for (size_t i = 0; i < b->done.count; i++)
+        if (!memcmp(b->done.data[i].digest, digest, 32))
+            return true;
+    return false;
+}
+
+static qst_status send_job(qst__ahead *b, const qst__ahead_job *job, const qst__str *body, qst_error *err)
+{
+    qst__wire_head   head = {QST__WIRE_MAGIC, (uint32_t)body->length};
+    qst__wire_answer answer = {0, 0};
+    uint64_t         until = qst__now(&b->clock) + JOB_NS;
+
+    if (!say(b, job, (const char *)&head, sizeof head, until) || !say(b, job, body->text, body->length, until) ||
+        !hear(b, job, &answer, until))
+        return give_up(b, job, err);
+    if (answer.code)
+        QST__LOG(b->log, CL, INFO, "%s: building ahead gives %s", job->who, qst__cl_name(answer.code));
+    return QST_OK;
+}
+
+qst_status qst__ahead_build(qst__ahead *b, const qst__ahead_job *job, uint64_t *ns, qst_error *err)
+{
+    uint64_t   began = qst__now(&b->clock);
+    char      *options;
+    qst__str   body;
+    done       mine;
+    qst_status status = QST_OK;
+
+    *ns = 0;
+    if (job->desc->form != QST_PROGRAM_SOURCE || atomic_load(job->stop))
+        return QST_OK;
+    options = qst__program_options(b->alloc, job->desc->options);
+    if (!options)
+        return QST_OK; /* whoever builds it says so */
+    digest_of(job, options, mine.digest);
+    qst__str_init(&body, b->alloc);
+    if (!known(b, mine.digest) && put_job(&body, job, options) && start(b)) {
+        status = send_job(b, job, &body, err);
+        (void)qst__vec_push(b->alloc, &b->done, mine);
+        *ns = qst__now(&b->clock) - began;
+        QST__LOG(b->log, CL, DEBUG, "%s: built ahead in %.1f ms", job->who, (double)*ns * 1e-6);
+    }
+    qst__str_finish(&body);
+    qst__free(b->alloc, options);
+    return status;
+}
