@@ -16,11 +16,16 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
-#define QUEUE_MAX 4096u       /* keys waiting; a miss beyond it is looked at again by its next call */
-#define NICE      10          /* of the worker's thread: what calls need goes first */
-#define FORERUNNER "ahead-1" /* beside the plugins' folder */
+#define QUEUE_MAX  4096u       /* keys waiting; a miss beyond it is looked at again by its next call */
+#define SLICE_NS   1000000u    /* that a call may well wait for a run of the tuner's */
+#define REST       50u         /* times as long as a longer one the device is then left to the calls */
+#define REST_NS    1000000000u /* and no longer than this */
+#define LOOK_NS    10000000u   /* between two looks meanwhile whether all is given up */
+#define NICE       10          /* of the worker's thread: what calls need goes first */
+#define FORERUNNER "ahead-1"   /* beside the plugins' folder */
 
 struct qst__worker {
     qst_context *ctx;
@@ -30,10 +35,11 @@ struct qst__worker {
     qst__lock    lock;
     qst__cond    cond; /* something waits, something is done, or the end */
     QST__VEC(qst__route *) queue;
-    qst__site    *busy; /* where a key is being tuned */
-    bool          end;
-    bool          looked;  /* for a forerunner; the worker's own, as the next is */
-    qst__ahead *ahead; /* NULL: there is none */
+    qst__site  *busy; /* where a key is being tuned */
+    bool        end;
+    uint64_t    calls;  /* that had been made when the worker last looked; its own, as those below are */
+    bool        looked; /* for a forerunner */
+    qst__ahead *ahead;  /* NULL: there is none */
 };
 
 static void tune(qst__worker *w, qst__route *route)
@@ -86,10 +92,10 @@ static void look_for_ahead(qst__worker *w)
 qst_status qst__background_build(qst__site *site, const qst_program *desc, const qst__recipe *recipe, uint32_t program,
                                  const uint64_t *operand_bytes, const char *who, uint64_t *ns, qst_error *err)
 {
-    qst__worker     *w = atomic_load(&site->ctx->worker);
+    qst__worker   *w = atomic_load(&site->ctx->worker);
     qst__ahead_job job = {site->device, desc, recipe, program, operand_bytes, who, &site->closing};
-    uint64_t         took;
-    qst_status       status;
+    uint64_t       took;
+    qst_status     status;
 
     if (!qst__background_here(site->ctx))
         return QST_OK;
@@ -101,6 +107,49 @@ qst_status qst__background_build(qst__site *site, const qst_program *desc, const
     atomic_fetch_add(&site->ctx->cl_counters.build_ns, took);
     *ns += took;
     return status;
+}
+
+/* ---- Leaving the device to the calls ----------------------------------------------------------------------------- */
+
+static void add_runs(void *user, void *value)
+{
+    const qst__route *route = value;
+    const qst__way   *way;
+    uint64_t         *sum = user;
+
+    for (way = route->ways; way; way = way->next)
+        *sum += qst__way_runs(way);
+}
+
+/* How many calls the site has served so far; a hit counts them anyway. */
+static uint64_t calls_of(qst__site *site)
+{
+    uint64_t sum = 0;
+    uint32_t i;
+
+    qst__lock_take(&site->lock);
+    for (i = 0; i < QST__SETS_MAX; i++) {
+        qst__shelf *shelf = atomic_load(&site->shelves[i]);
+        if (shelf)
+            qst__table_each(&shelf->routes, add_runs, &sum);
+    }
+    qst__lock_give(&site->lock);
+    return sum;
+}
+
+void qst__background_rest(qst__site *site, uint64_t run_ns)
+{
+    const struct timespec look = {0, LOOK_NS};
+    qst__worker          *w = atomic_load(&site->ctx->worker);
+    uint64_t              rest, before;
+
+    if (run_ns <= SLICE_NS || !qst__background_here(site->ctx))
+        return;
+    before = w->calls;
+    w->calls = calls_of(site);
+    rest = w->calls == before ? 0 : run_ns < REST_NS / REST ? run_ns * REST : REST_NS;
+    for (; rest > LOOK_NS && !atomic_load(&site->closing); rest -= LOOK_NS)
+        nanosleep(&look, NULL);
 }
 
 /* ---- The worker ------------------------------------------------------------------------------------------------- */

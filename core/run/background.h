@@ -23,6 +23,10 @@ void qst__background_end(qst_context *ctx);
  * is no forerunner: nothing, QST_OK. */
 qst_status qst__background_build(qst__site *site, const qst_program *desc, const qst__recipe *recipe, uint32_t program,
                                  const uint64_t *operand_bytes, const char *who, uint64_t *ns, qst_error *err);
+/* On the worker's thread, after it gave the device's lease back. Where one of its runs took longer than a call may well
+ * wait, and calls have come in since the last time, the device is left to them for a while, so that one call in many
+ * waits and not each. */
+void qst__background_rest(qst__site *site, uint64_t run_ns);
 /* Is this the worker's thread? */
 bool qst__background_here(const qst_context *ctx);
 

@@ -165,6 +165,9 @@ qst_status qst__bench_sample(void *self, uint32_t candidate, uint64_t *ns, qst_e
         !(r->shelf->set->model.candidates[candidate].desc.flags & QST_CANDIDATE_NONDETERMINISTIC))
         status = qst__trial_digest(&r->main, t->repeats, err);
     *ns = t->repeats ? span / t->repeats : 0;
+    r->site->run_ns = *ns > r->site->run_ns ? *ns : r->site->run_ns;
+    if (status == QST_E_VERIFY)
+        t->small_ns = 0; /* nobody is measured against it any more */
     if (status == QST_OK && !*ns)
         status = qst__fail(err, QST_E_TIMEOUT, "rig", "a bracket of %u runs has no length", t->repeats);
     atomic_fetch_add(&r->site->ctx->sample_ns, qst__now(&r->site->ctx->clock) - start);

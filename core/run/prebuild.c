@@ -6,6 +6,7 @@
 #include "run/prebuild.h"
 
 #include "model/rounds.h"
+#include "run/background.h"
 #include "run/finisher.h"
 #include "run/quarantine.h"
 #include "run/rig.h"
@@ -178,7 +179,7 @@ void qst__prebuild_begin(const qst__task *task, qst__route *route)
     qst__rounds    rounds = {.alloc = task->alloc};
     qst__support  *support;
 
-    if (threads < 2 || cores < 3)
+    if (threads < 2 || cores < 3 || qst__background_here(site->ctx)) /* the driver's compiler may hold up calls */
         return;
     support = qst__zalloc_array(task->alloc, n ? n : 1, sizeof *support);
     qst__lock_take(&p->lock);

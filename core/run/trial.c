@@ -241,6 +241,8 @@ qst_status qst__trial_run(qst__trial *t, qst__way *way, uint64_t *host_ns, uint6
         status = qst__fail_cl(err, code, "rig", "%s: clFinish after a run", way->name);
     else if (events && qst__timing_span(first, last, device_ns, &ignored) != QST_OK)
         *device_ns = 0;
+    start = *device_ns ? *device_ns : *host_ns;
+    t->shelf->site->run_ns = start > t->shelf->site->run_ns ? start : t->shelf->site->run_ns;
     if (first)
         clReleaseEvent(first);
     if (last)

@@ -69,13 +69,16 @@ static void lease(void *user, bool take)
     int                   length;
 
     if (!take) {
+        uint64_t run_ns = site->run_ns;
         if (site->lease_token)
             store->release(store->self, site->lease_token);
         site->lease_token = NULL;
         qst__lock_give(&site->lease);
+        qst__background_rest(site, run_ns);
         return;
     }
     qst__lock_take(&site->lease);
+    site->run_ns = 0;
     length = snprintf(key, sizeof key, "lease %s", site->facts.device.target);
     length = length < (int)sizeof key ? length : (int)sizeof key - 1;
     for (waited = 0; waited < LEASE_NS && !atomic_load(&site->closing); waited += LEASE_PAUSE_NS) {

@@ -259,7 +259,14 @@ static cl_int do_job(station *s, reader *r)
 /* Behind others on the processors, and gone with who started it. */
 static void stand_back(void)
 {
+    static const int   faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
     struct sched_param none = {0};
+    struct rlimit      no_core = {0, 0};
+    size_t             i;
+
+    for (i = 0; i < sizeof faults / sizeof *faults; i++)
+        (void)signal(faults[i], SIG_DFL); /* what it dies of is told by its end, and leaves nothing behind */
+    (void)setrlimit(RLIMIT_CORE, &no_core);
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)setpriority(PRIO_PROCESS, 0, NICE);
