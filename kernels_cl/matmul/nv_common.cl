@@ -100,9 +100,9 @@
 #define TOUCH(x) asm volatile("" : "+f"(x)::"memory")
 
 #define NV_ARGUMENTS(T_A, T_B, T_C)                                                                                   \
-    global const T_A *a, ulong a_start, global const T_B *b, ulong b_start, global T_C *c, ulong c_start, int m,      \
-        int n, int k, int a_ld, int b_ld, int c_ld, long2 a_batch, long2 b_batch, long2 c_batch, int inner,           \
-        float alpha, float beta
+    global const T_A *restrict a, ulong a_start, global const T_B *restrict b, ulong b_start, global T_C *restrict c, \
+        ulong c_start, int m, int n, int k, int a_ld, int b_ld, int c_ld, long2 a_batch, long2 b_batch,               \
+        long2 c_batch, int inner, float alpha, float beta
 
 /* Hides what is known of x: keeps what follows from it from being computed ahead of a loop and held in registers. */
 #define FRESH(x) asm volatile("" : "+r"(x))
@@ -169,4 +169,19 @@ static void nv_put4(global float *c, int there, float4 s, float alpha, float bet
     old = fma((float4)(alpha), s, beta * old);
     asm volatile("{.reg .pred p;setp.ne.s32 p,%5,0;@p st.global.v4.f32 [%0],{%1,%2,%3,%4};}" ::"l"(c), "f"(old.x),
                  "f"(old.y), "f"(old.z), "f"(old.w), "r"(there) : "memory");
+}
+
+/* Do the flags of these 128 rows and 128 columns forbid planes (nv_split.cl)? By all work-items of a group. */
+static int nv_guard(local uint *word, global const uint *rows, global const uint *columns)
+{
+    const int t = get_local_id(0);
+    if (t == 0)
+        *word = 0;
+    SYNC;
+    if (t < 128 && (rows[t] | columns[t]))
+        atomic_or(word, rows[t] | columns[t]);
+    SYNC;
+    const uint flags = *word;
+    SYNC;
+    return (flags & 4) != 0 || (flags & 3) == 3;
 }

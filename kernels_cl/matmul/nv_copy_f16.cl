@@ -1,4 +1,5 @@
-/*
+/* SPDX-License-Identifier: MIT
+ *
  * nv_copy_f16.cl: how slices of f16 or bf16 come into local memory and results into C, for the kernels on such operands.
  * Stands between nv_common.cl and theirs.
  *

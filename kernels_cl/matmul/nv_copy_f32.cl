@@ -1,4 +1,5 @@
-/*
+/* SPDX-License-Identifier: MIT
+ *
  * nv_copy_f32.cl: how f32 slices of A and B come into local memory, for the kernels on tf32 operands. Stands between
  * nv_common.cl and theirs.
  *

@@ -1,4 +1,5 @@
-/*
+/* SPDX-License-Identifier: MIT
+ *
  * nv_fma.cl: f32 products by plain fma, in the fallback's order of summation: what numerics STRICT asks for.
  *
  * Mathematics   s = 0; for p = 0 … k - 1: s = fma(a(i,p), b(p,j), s), one chain per element; then as naive.cl:

@@ -1,4 +1,5 @@
-/*
+/* SPDX-License-Identifier: MIT
+ *
  * nv_mma_f16.cl: f16 or bf16 products with f32 sums by mma.sync m16n8k16, from plain source: no retargeting, sm_80 and
  * later.
  *

@@ -1,4 +1,5 @@
-/*
+/* SPDX-License-Identifier: MIT
+ *
  * nv_mma_f32.cl: f32 products on tf32 operands by mma.sync m16n8k8, from plain source: no retargeting, sm_80 and later.
  *
  * Mathematics   SPLIT 1 ("3xtf32"): x = hi + lo, hi rounded to 11 bits, lo = x - hi; the units add lo·hi + hi·lo + hi·hi.

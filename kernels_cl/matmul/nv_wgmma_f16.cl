@@ -1,4 +1,5 @@
-/*
+/* SPDX-License-Identifier: MIT
+ *
  * nv_wgmma_f16.cl: f16 or bf16 products with f32 sums by Hopper's wgmma.
  *
  * Mathematics   both tiles by descriptor, in whichever direction they lie: nothing is transposed. PROMOTE 0: sums stay in

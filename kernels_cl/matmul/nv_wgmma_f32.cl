@@ -1,4 +1,5 @@
-/*
+/* SPDX-License-Identifier: MIT
+ *
  * nv_wgmma_f32.cl: f32 products by Hopper's wgmma on tf32 operands, one product (SPLIT 0) or three ("3xtf32", SPLIT 1).
  *
  * Mathematics   wgmma takes tf32 from local memory only with k adjacent, so the transposed product is computed,
@@ -13,7 +14,8 @@
  * Macros        BM 32, 64, 128 rows of C; BN = 64 · MI · WGS columns; BK 16 or 32; STAGES slices in local memory, AHEAD =
  *               STAGES - 1 of them under way; WGS warpgroups side by side, each MI (1 or 2) blocks of 64 columns;
  *               WAYS sets of warpgroups that share k, added in order at the end (a deterministic split of k in one
- *               launch); SPLIT; LONG (k is at least 1024); TA, TB, LOOSE, FULL
+ *               launch); SPLIT; LONG (k is at least 1024); TA, TB, LOOSE, FULL; GUARD 1: only tiles (128 by
+ *               128) whose flags forbid planes, see nv_split.cl
  * Local memory  WAYS · (STAGES · 4 · BK · (BM + BN) + SPLIT · 8 · BM · BK) bytes, static
  * Host          sm_90a; LOOSE 0: starts, strides and adjacent extents of A (TA 0), B (TB 0) and C are multiples of 16 bytes
  * Range         elements below 2^-115 in size keep 2^-136 of absolute precision
@@ -89,13 +91,21 @@ static uint nearest(uint x)
 #endif
 
 __attribute__((reqd_work_group_size(THREADS * WAYS, 1, 1)))
+#if GUARD
+kernel void nv_wgmma_f32(NV_ARGUMENTS(float, float, float), global const uint *words, int a_flags, int b_flags)
+#else
 kernel void nv_wgmma_f32(NV_ARGUMENTS(float, float, float))
+#endif
 {
     local uint4 memory[WAYS * WAY / 16] __attribute__((aligned(1024)));
     const int  way = WAYS > 1 ? get_local_id(0) / THREADS : 0;
     const uint t = get_local_id(0) % THREADS;
     const int  lane = t & 31, warp = t >> 5, group = lane >> 2, quad = lane & 3;
     const int3 tile = nv_tile(m, n);
+#if GUARD
+    if (!nv_guard((local uint *)memory, words + a_flags + tile.x, words + b_flags + tile.y))
+        return;
+#endif
     const uint base = (uint)(ulong)memory + way * WAY, lows = base + STAGES * STAGE;
     const int  slices = (k + BK - 1) / BK, first = slices * way / WAYS, count = slices * (way + 1) / WAYS - first;
     const int  rows = m - tile.x, cols = n - tile.y;

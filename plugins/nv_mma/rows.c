@@ -10,6 +10,8 @@
 #include "nv_fma.cl.h"
 #include "nv_mma_f16.cl.h"
 #include "nv_mma_f32.cl.h"
+#include "nv_planes.cl.h"
+#include "nv_split.cl.h"
 #include "nv_wgmma_f16.cl.h"
 #include "nv_wgmma_f32.cl.h"
 #include <stdio.h>
@@ -20,7 +22,7 @@
 #define LAUNCH_NS  3000.0
 #define FIRST      4    /* priority in the group of the rows that the first round compares; over that of `tiled` */
 #define LATER      1    /* and of the others */
-#define NEAR       1.25 /* a row is compared at first where it is estimated within this of the best */
+#define NEAR       1.15 /* a row is compared at first where it is estimated within this of the best */
 #define GRID_LIMIT ((double)(((int64_t)1 << 31) - 1))
 
 /* The parts of each kernel's text. */
@@ -76,26 +78,23 @@ static const struct {
                        .slow = {1, 1, 1, 1, 3.2f, 3.2f, 3.2f, 3.2f}}},
     [NV_MMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_mma_f16_cl},
                     {.entry = "nv_mma_f16", .half = 1, .least_cc = 80, .full = 1, .slow = {1, 1, 1, 1, 3, 3, 3, 3}}},
+    [NV_PLANES] = {{nv_common_cl, nv_planes_cl},
+                   {.entry = "nv_planes", .sm90a = 1, .least_cc = 90, .slow = {1, 1, 1, 1, 1.2f, 1.2f, 1.2f, 1.2f}}},
+    [NV_SPLIT] = {{nv_common_cl, nv_split_cl}, {.entry = "nv_split_rows", .least_cc = 90}},
 };
-
-/* The kernels with their texts, in memory of the instance. */
-typedef struct kernel_set {
-    nv_mma   *plugin;
-    nv_kernel kernels[NV_KERNELS];
-} kernel_set;
 
 /* What a candidate's functions get as user. */
 typedef struct entry {
-    const nv_row     *row;
-    const kernel_set *set;
+    const nv_row        *row;
+    const nv_kernel_set *set;
 } entry;
 
-static const nv_table *const tables[] = {&nv_fma_rows, &nv_tf32_rows, &nv_half_rows};
+static const nv_table *const tables[] = {&nv_fma_rows, &nv_tf32_rows, &nv_half_rows, &nv_planes_rows};
 
 /* ---- Legality --------------------------------------------------------------------------------------------------- */
 
 /* The index of the program for a view. */
-static uint32_t index_of(const nv_row *row, const nv_kernel *kernel, const nv_view *view)
+uint32_t nv_index(const nv_row *row, const nv_kernel *kernel, const nv_view *view)
 {
     uint32_t needed = NV_ALIGN_A | NV_ALIGN_B | NV_ALIGN_C, index = view->index;
     if (index & NV_TA)
@@ -115,7 +114,8 @@ static double tiles_of(const nv_row *row, const nv_view *view)
            (double)view->outer * (double)view->inner;
 }
 
-static int32_t fits(const nv_row *row, const nv_kernel *kernel, const nv_view *view, const char **why)
+static int32_t fits(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view,
+                    const char **why)
 {
     if (view->half != kernel->half)
         return qstk_no(why, kernel->half ? "operands of f16 or bf16 only" : "f32 only");
@@ -123,7 +123,7 @@ static int32_t fits(const nv_row *row, const nv_kernel *kernel, const nv_view *v
         return qstk_no(why, "k under 32: too short a sum for the bound of numerics PLAIN");
     if (tiles_of(row, view) > GRID_LIMIT)
         return qstk_no(why, "2^31 tiles or more");
-    return QST_OK;
+    return row->kernel == NV_PLANES ? nv_planes_fits(view, device, why) : QST_OK;
 }
 
 static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
@@ -147,7 +147,7 @@ static int32_t can_run(void *user, const qst_device *device, const void *problem
     int32_t      status = nv_mma_is_ours(device, why);
     if (status == QST_OK)
         status = nv_look(&view, (const qst_matmul *)problem, why);
-    return status == QST_OK ? fits(self->row, &self->set->kernels[self->row->kernel], &view, why) : status;
+    return status == QST_OK ? fits(self->row, &self->set->kernels[self->row->kernel], device, &view, why) : status;
 }
 
 /* ---- Cost ------------------------------------------------------------------------------------------------------- */
@@ -160,7 +160,7 @@ double nv_estimate(const nv_row *row, const nv_kernel *kernel, const qst_device 
     const double rate = (double)row->tflops * 1e3 / UNITS * clock; /* operations a ns of a unit */
     const double depth = (double)qstk_round_up((uint64_t)v->k + 1, row->bk) / row->ways;
     const double each =
-        2.0 * row->bm * row->bn * depth * row->ways / rate * (double)kernel->slow[index_of(row, kernel, v) & 7u];
+        2.0 * row->bm * row->bn * depth * row->ways / rate * (double)kernel->slow[nv_index(row, kernel, v) & 7u];
     const double tiles = tiles_of(row, v);
     double       share = tiles / units, busy;
     const double bytes = (v->half ? 2.0 : 4.0) * (double)(v->outer * v->inner) *
@@ -171,14 +171,19 @@ double nv_estimate(const nv_row *row, const nv_kernel *kernel, const qst_device 
     return busy > LAUNCH_NS + bytes / BYTES_NS ? busy : LAUNCH_NS + bytes / BYTES_NS;
 }
 
+static double cost(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const nv_view *view)
+{
+    return row->kernel == NV_PLANES ? nv_planes_estimate(row, set, device, view)
+                                    : nv_estimate(row, &set->kernels[row->kernel], device, view);
+}
+
 static double estimate(void *user, const qst_device *device, const void *problem)
 {
-    const entry     *self = (const entry *)user;
-    const nv_kernel *kernel = &self->set->kernels[self->row->kernel];
-    nv_view          view;
+    const entry *self = (const entry *)user;
+    nv_view      view;
     if (nv_mma_is_ours(device, NULL) != QST_OK || nv_look(&view, (const qst_matmul *)problem, NULL) != QST_OK)
         return 0.0;
-    return nv_estimate(self->row, kernel, device, &view);
+    return cost(self->row, self->set, device, &view);
 }
 
 /* A problem like those of a key's bucket, as far as cost goes. */
@@ -202,23 +207,23 @@ static void view_of_key(nv_view *view, const qst_key *key)
 }
 
 /* Could this row be compared for the key at all? The unsupported and those of other classes are no measure. */
-static int in_race(const kernel_set *set, const nv_row *row, const qst_device *device, const qst_key *key)
+static int in_race(const nv_kernel_set *set, const nv_row *row, const qst_device *device, const qst_key *key)
 {
     entry self = {row, set};
     return (row->classes >> key->value[QST_MATMUL_KEY_NUMERICS] & 1u) != 0 &&
            supports(&self, device, key, NULL) == QST_OK;
 }
 
-static double best_of(const kernel_set *set, const qst_device *device, const qst_key *key, const nv_view *view)
+static double best_of(const nv_kernel_set *set, const qst_device *device, const qst_key *key, const nv_view *view)
 {
     double best = 0.0;
     for (size_t t = 0; t < QSTK_COUNT(tables); t++)
         for (size_t i = 0; i < tables[t]->count; i++) {
             const nv_row *row = &tables[t]->rows[i];
             double        ns;
-            if (!in_race(set, row, device, key) || fits(row, &set->kernels[row->kernel], view, NULL) != QST_OK)
+            if (!in_race(set, row, device, key) || fits(row, &set->kernels[row->kernel], device, view, NULL) != QST_OK)
                 continue;
-            ns = nv_estimate(row, &set->kernels[row->kernel], device, view);
+            ns = cost(row, set, device, view);
             best = best == 0.0 || ns < best ? ns : best;
         }
     return best;
@@ -235,27 +240,34 @@ static int32_t priority(void *user, const qst_device *device, const qst_key *key
         return -1;
     view_of_key(&view, key);
     best = best_of(self->set, device, key, &view);
-    return nv_estimate(self->row, &self->set->kernels[self->row->kernel], device, &view) <= NEAR * best ? FIRST : LATER;
+    return cost(self->row, self->set, device, &view) <= NEAR * best ? FIRST : LATER;
 }
 
 /* ---- Programs and launches -------------------------------------------------------------------------------------- */
+
+void nv_options(char *text, size_t size, const nv_row *row, uint32_t index, uint32_t bf16, uint32_t out)
+{
+    (void)snprintf(
+        text, size,
+        "-cl-std=CL1.2 -DBM=%u -DBN=%u -DBK=%u -DSTAGES=%u -DAHEAD=%u -DTHREADS=%u -DWAYS=%u -DTA=%d -DTB=%d "
+        "-DLOOSE=%d -DFULL=%d -DLONG=%d -DBF16=%u -DOUT=%u %s",
+        row->bm, row->bn, row->bk, row->stages, row->stages - 1, row->threads, row->ways, (index & NV_TA) != 0,
+        (index & NV_TB) != 0, (index & NV_LOOSE) != 0, (index & NV_FULL) != 0, (index & NV_LONG) != 0, bf16, out,
+        row->macros);
+}
 
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
 {
     static _Thread_local char options[NV_OPTIONS];
     const entry              *self = (const entry *)user;
-    const nv_row             *row = self->row;
-    const nv_kernel          *kernel = &self->set->kernels[row->kernel];
+    const nv_kernel          *kernel = &self->set->kernels[self->row->kernel];
     (void)device;
+    if (self->row->kernel == NV_PLANES)
+        return nv_planes_program(self->row, self->set, index, out);
     if (index >= NV_PROGRAMS)
         return QST_E_INVALID;
-    (void)snprintf(
-        options, sizeof options,
-        "-cl-std=CL1.2 -DBM=%u -DBN=%u -DBK=%u -DSTAGES=%u -DAHEAD=%u -DTHREADS=%u -DWAYS=%u -DTA=%d -DTB=%d "
-        "-DLOOSE=%d -DFULL=%d -DLONG=%d -DBF16=%d -DOUT=%u %s",
-        row->bm, row->bn, row->bk, row->stages, row->stages - 1, row->threads, row->ways, (index & NV_TA) != 0,
-        (index & NV_TB) != 0, (index & NV_LOOSE) != 0, (index & NV_FULL) != 0, (index & NV_LONG) != 0,
-        key->value[QST_MATMUL_KEY_ELEM_LHS] == QST_BF16, (unsigned)key->value[QST_MATMUL_KEY_ELEM_OUT], row->macros);
+    nv_options(options, sizeof options, self->row, index, key->value[QST_MATMUL_KEY_ELEM_LHS] == QST_BF16,
+               (uint32_t)key->value[QST_MATMUL_KEY_ELEM_OUT]);
     nv_mma_program(out, kernel->text, kernel->length, options, kernel->sm90a);
     return QST_OK;
 }
@@ -265,32 +277,41 @@ static qst_arg pair(const int64_t *both)
     return qstk_value(both, 2 * sizeof *both);
 }
 
+void nv_args(qst_arg *args, const nv_view *v)
+{
+    const qst_arg all[NV_ARGS] = {
+        qstk_operand(0), qstk_offset(0), qstk_operand(1), qstk_offset(1),     qstk_operand(2),    qstk_offset(2),
+        qstk_i32(v->m),  qstk_i32(v->n), qstk_i32(v->k),  qstk_i32(v->a_ld),  qstk_i32(v->b_ld),  qstk_i32(v->c_ld),
+        pair(v->a),      pair(v->b),     pair(v->c),      qstk_i32(v->inner), qstk_f32(v->alpha), qstk_f32(v->beta),
+    };
+    memcpy(args, all, sizeof all);
+}
+
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
     const entry     *self = (const entry *)user;
     const nv_row    *row = self->row;
     const nv_kernel *kernel = &self->set->kernels[row->kernel];
-    nv_view          v;
-    int32_t          status = nv_look(&v, (const qst_matmul *)problem, NULL);
+    nv_view          view;
+    int32_t          status = nv_look(&view, (const qst_matmul *)problem, NULL);
     (void)device;
     if (status != QST_OK)
         return status;
+    if (row->kernel == NV_PLANES)
+        return nv_planes_steps(row, self->set, &view, out);
     {
-        const qst_arg args[] = {
-            qstk_operand(0), qstk_offset(0), qstk_operand(1), qstk_offset(1),    qstk_operand(2),   qstk_offset(2),
-            qstk_i32(v.m),   qstk_i32(v.n),  qstk_i32(v.k),   qstk_i32(v.a_ld),  qstk_i32(v.b_ld),  qstk_i32(v.c_ld),
-            pair(v.a),       pair(v.b),      pair(v.c),       qstk_i32(v.inner), qstk_f32(v.alpha), qstk_f32(v.beta),
-        };
-        qst_launch launch = qstk_launch(index_of(row, kernel, &v), kernel->entry, 1, args, QSTK_COUNT(args));
+        qst_arg    args[NV_ARGS];
+        qst_launch launch = qstk_launch(nv_index(row, kernel, &view), kernel->entry, 1, args, NV_ARGS);
+        nv_args(args, &view);
         launch.local[0] = (uint64_t)row->threads * row->ways;
-        launch.global[0] = (uint64_t)tiles_of(row, &v) * launch.local[0];
+        launch.global[0] = (uint64_t)tiles_of(row, &view) * launch.local[0];
         return out->launch(out, &launch);
     }
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------ */
 
-static int32_t make_texts(nv_mma *plugin, kernel_set *set)
+static int32_t make_texts(nv_mma *plugin, nv_kernel_set *set)
 {
     set->plugin = plugin;
     for (size_t i = 0; i < NV_KERNELS; i++) {
@@ -320,7 +341,7 @@ static int32_t add(const qst_host *host, const nv_row *row, entry *self)
         .size = (uint32_t)sizeof candidate,
         .op = "matmul",
         .variant = row->variant,
-        .revision = 1,
+        .revision = 2,
         .classes = row->classes,
         .problem_size = (uint32_t)sizeof(qst_matmul),
         .n_memberships = (uint32_t)QSTK_COUNT(memberships),
@@ -337,8 +358,8 @@ static int32_t add(const qst_host *host, const nv_row *row, entry *self)
 
 int32_t nv_rows_add(nv_mma *plugin, const qst_host *host)
 {
-    kernel_set *set = (kernel_set *)nv_mma_memory(plugin, sizeof *set);
-    int32_t     status = set ? make_texts(plugin, set) : QST_E_NOMEM;
+    nv_kernel_set *set = (nv_kernel_set *)nv_mma_memory(plugin, sizeof *set);
+    int32_t        status = set ? make_texts(plugin, set) : QST_E_NOMEM;
     for (size_t t = 0; t < QSTK_COUNT(tables) && status == QST_OK; t++) {
         entry *entries = (entry *)nv_mma_memory(plugin, tables[t]->count * sizeof *entries);
         if (!entries)

@@ -83,17 +83,46 @@ typedef struct nv_row {
     float       tile_us;
 } nv_row;
 
-enum { NV_FMA, NV_WGMMA_F32, NV_WGMMA_TF32, NV_MMA_F32, NV_MMA_TF32, NV_WGMMA_F16, NV_MMA_F16, NV_KERNELS };
+enum {
+    NV_FMA,
+    NV_WGMMA_F32,
+    NV_WGMMA_TF32,
+    NV_MMA_F32,
+    NV_MMA_TF32,
+    NV_WGMMA_F16,
+    NV_MMA_F16,
+    NV_PLANES,
+    NV_SPLIT,
+    NV_KERNELS
+};
 
 /* All rows, table by table. */
 typedef struct nv_table {
     const nv_row *rows;
     size_t        count;
 } nv_table;
-extern const nv_table nv_fma_rows, nv_tf32_rows, nv_half_rows;
+extern const nv_table nv_fma_rows, nv_tf32_rows, nv_half_rows, nv_planes_rows;
+
+/* The kernels with their texts, in memory of the instance. */
+typedef struct nv_kernel_set {
+    nv_mma   *plugin;
+    nv_kernel kernels[NV_KERNELS];
+} nv_kernel_set;
 
 /* Expected ns; 0 where the row cannot run it. */
 double nv_estimate(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view);
+
+/* The low bits of the options, and the arguments of NV_ARGUMENTS (nv_common.cl): A to beta. */
+void nv_options(char *text, size_t size, const nv_row *row, uint32_t index, uint32_t bf16, uint32_t out);
+enum { NV_ARGS = 18 };
+void     nv_args(qst_arg *args, const nv_view *view);
+uint32_t nv_index(const nv_row *row, const nv_kernel *kernel, const nv_view *view);
+
+/* Rows of NV_PLANES (planes.c): several launches instead of one. */
+int32_t nv_planes_fits(const nv_view *view, const qst_device *device, const char **why);
+double  nv_planes_estimate(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const nv_view *view);
+int32_t nv_planes_program(const nv_row *row, const nv_kernel_set *set, uint32_t index, qst_program *out);
+int32_t nv_planes_steps(const nv_row *row, const nv_kernel_set *set, const nv_view *view, qst_steps *out);
 
 /* nv_family: adds all rows as candidates. */
 int32_t nv_rows_add(nv_mma *plugin, const qst_host *host);

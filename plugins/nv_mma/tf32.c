@@ -26,7 +26,7 @@ static const nv_row rows[] = {
     {"3xtf32_mma_128x64x16", NV_MMA_F32, PLAIN, 128, 64, 16, 3, 128, 1, 36864, "-DWM=64 -DWN=32" THREE, 64, 3, 2},
     {"3xtf32_mma_64x64x32", NV_MMA_F32, PLAIN, 64, 64, 32, 3, 128, 1, 49152, "-DWM=32 -DWN=32" THREE, 56, 4, 1.5f},
 
-    {"tf32_128x256x32", NV_WGMMA_TF32, FAST, 128, 256, 32, 3, 512, 1, 147456, "-DWGS=4 -DMI=1" ONE, 240, 1, 2},
+    {"tf32_128x256x32", NV_WGMMA_TF32, FAST, 128, 256, 32, 3, 512, 1, 147456, "-DWGS=4 -DMI=1 -DGW=16" ONE, 245, 1, 2},
     {"tf32_128x128x32", NV_WGMMA_TF32, FAST, 128, 128, 32, 3, 256, 1, 98304, "-DWGS=2 -DMI=1" ONE, 212, 2, 2},
     {"tf32_128x64x32", NV_WGMMA_TF32, FAST, 128, 64, 32, 3, 128, 1, 73728, "-DWGS=1 -DMI=1" ONE, 150, 3, 1.5f},
     {"tf32_64x64x32", NV_WGMMA_TF32, FAST, 64, 64, 32, 4, 128, 1, 65536, "-DWGS=1 -DMI=1" ONE, 110, 3, 1.5f},

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_nv_rows.c: the matmul candidates of nv_mma where there is no such GPU: all are refused with a reason on the device
+ * that is there; on the facts of an H200 their legality, programs, launches and costs are what the tables mean.
+ */
+#include "runner.h"
+#include <quernstone/matmul.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const qst_plugin qst__builtin_nv_mma;
+
+static struct runner bench;
+static qst_device    there; /* what the host's device really is */
+
+static int is_matmul(const struct runner_candidate *c)
+{
+    return strcmp(c->candidate.op, "matmul") == 0;
+}
+
+static struct runner_candidate *named(const char *variant)
+{
+    for (uint32_t i = 0; i < bench.n; i++)
+        if (is_matmul(&bench.candidates[i]) && strcmp(bench.candidates[i].candidate.variant, variant) == 0)
+            return &bench.candidates[i];
+    fail_msg("no candidate %s", variant);
+    return NULL;
+}
+
+static void as_there(void)
+{
+    bench.device = there;
+}
+static void as_h200(void)
+{
+    bench.device = there;
+    bench.device.type = QST_DEVICE_GPU;
+    bench.device.vendor_id = 0x10de;
+    bench.device.compute_capability = 90;
+    bench.device.units = 132;
+    bench.device.clock_mhz = 1980;
+    bench.device.max_group = bench.device.max_group_dim[0] = 1024;
+    bench.device.max_alloc = 35ull << 30;
+}
+
+static int32_t can(const char *variant, const qst_matmul *p, const char **why)
+{
+    struct runner_candidate *c = named(variant);
+    return c->candidate.can_run(c->candidate.user, &bench.device, p, why);
+}
+
+static void refuses(const char *variant, const qst_matmul *p, const char *reason)
+{
+    const char *why = NULL;
+    assert_int_equal(can(variant, p, &why), QST_E_UNSUPPORTED);
+    assert_string_equal(why, reason);
+}
+
+/* Aligned squares. */
+static qst_matmul square(int64_t n, uint32_t type)
+{
+    qst_matmul p;
+    qst_matmul_init(&p, n, n, n, type);
+    p.a.align = p.b.align = p.c.align = 4;
+    return p;
+}
+
+static double cost(const char *variant, const qst_matmul *p)
+{
+    struct runner_candidate *c = named(variant);
+    return c->candidate.estimate(c->candidate.user, &bench.device, p);
+}
+
+/* ---- Without the GPU --------------------------------------------------------------------------------------------- */
+
+static void elsewhere_all_are_refused_with_a_reason(void **state)
+{
+    int64_t          values[QST_KEY_MAX] = {0};
+    const qst_key    key = {QST_MATMUL_KEY_COUNT, 0, values};
+    const qst_matmul p = square(256, QST_F32);
+    uint32_t         seen = 0;
+    (void)state;
+    as_there();
+    values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_RHS] = values[QST_MATMUL_KEY_ELEM_OUT] = QST_F32;
+    for (uint32_t i = 0; i < bench.n; i++) {
+        const qst_candidate *c = &bench.candidates[i].candidate;
+        const char          *why = NULL;
+        if (!is_matmul(&bench.candidates[i]))
+            continue;
+        seen++;
+        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), QST_E_UNSUPPORTED);
+        assert_string_equal(why, "not an NVIDIA GPU");
+        why = NULL;
+        assert_int_equal(c->can_run(c->user, &bench.device, &p, &why), QST_E_UNSUPPORTED);
+        assert_string_equal(why, "not an NVIDIA GPU");
+        assert_true(c->estimate(c->user, &bench.device, &p) == 0.0);
+        for (uint32_t m = 0; m < c->n_memberships; m++)
+            assert_true(c->memberships[m].priority(c->user, &bench.device, &key) < 0);
+    }
+    assert_true(seen >= 30);
+}
+
+/* ---- On the facts of one ----------------------------------------------------------------------------------------- */
+
+static void what_cannot_be_expressed_is_refused(void **state)
+{
+    qst_matmul p = square(256, QST_F32);
+    (void)state;
+    as_h200();
+    assert_int_equal(can("3xtf32_64x64x32", &p, NULL), QST_OK);
+    refuses("half_128x128x64", &p, "operands of f16 or bf16 only");
+    refuses("planes_128x128x32", &p, "m or n under 512: planes cost more than they give");
+    p = square(256, QST_F16);
+    refuses("fma_64x64x16", &p, "f32 only");
+    assert_int_equal(can("half_64x64x64_48k", &p, NULL), QST_OK);
+    p.c.type = QST_F32;
+    assert_int_equal(can("half_64x64x64_48k", &p, NULL), QST_OK);
+    p.c.type = QST_BF16;
+    refuses("half_64x64x64_48k", &p, "A and B both f32, or both f16 or bf16 with C like them or f32");
+    p = square(256, QST_F32);
+    p.a.col = 2;
+    refuses("fma_64x64x16", &p, "neither rows nor columns of A are adjacent");
+    p = square(256, QST_F32);
+    p.c.row = 1;
+    p.c.col = 256;
+    refuses("fma_64x64x16", &p, "columns of C are not adjacent");
+    p = square(256, QST_F32);
+    p.a.row = (int64_t)1 << 31;
+    refuses("fma_64x64x16", &p, "a stride of 2^31 or more");
+    p = square(256, QST_F32);
+    p.k = 31;
+    refuses("3xtf32_64x64x32", &p, "k under 32: too short a sum for the bound of numerics PLAIN");
+    assert_int_equal(can("fma_64x64x16", &p, NULL), QST_OK);
+    assert_int_equal(can("tf32_64x64x32", &p, NULL), QST_OK);
+    p = square(1024, QST_F32);
+    p.k = 1023;
+    refuses("planes_128x128x32", &p, "k under 1024: too short for the bound of numerics PLAIN from planes");
+    p = square(1024, QST_F32);
+    qst_matmul_batch(&p, 2);
+    refuses("planes_128x128x32", &p, "a batch: planes are for single products");
+    assert_int_equal(can("3xtf32_64x64x32", &p, NULL), QST_OK);
+}
+
+/* The options of the program of a problem's only launch. */
+static const char *options_of(const char *variant, const qst_matmul *p, struct runner_steps *steps)
+{
+    struct runner_candidate *c = named(variant);
+    int64_t                  values[QST_KEY_MAX] = {0};
+    const qst_key            key = {QST_MATMUL_KEY_COUNT, 0, values};
+    static qst_program       program;
+    values[QST_MATMUL_KEY_ELEM_LHS] = p->a.type;
+    values[QST_MATMUL_KEY_ELEM_OUT] = p->c.type;
+    assert_int_equal(runner_record(&bench, c, p, steps), QST_OK);
+    assert_int_equal(steps->n, 1);
+    memset(&program, 0, sizeof program);
+    program.size = (uint32_t)sizeof program;
+    assert_int_equal(c->candidate.program(c->candidate.user, &bench.device, &key, steps->launches[0].program, &program),
+                     QST_OK);
+    assert_non_null(strstr((const char *)program.data, steps->entries[0]));
+    assert_int_equal(strlen((const char *)program.data), program.length);
+    return program.options;
+}
+
+static void how_a_problem_lies_picks_the_program(void **state)
+{
+    struct runner_steps steps;
+    qst_matmul          p = square(1024, QST_F32);
+    const char         *options;
+    (void)state;
+    as_h200();
+    options = options_of("3xtf32_128x128x16_48k", &p, &steps);
+    assert_non_null(strstr(options, "-DTA=0 -DTB=0 -DLOOSE=0 -DFULL=1 -DLONG=1"));
+    assert_int_equal(steps.launches[0].local[0], 128);
+    assert_int_equal(steps.launches[0].global[0], 64 * 128);
+    p.k = 1020; /* whole vectors, not whole tiles */
+    options = options_of("3xtf32_128x128x16_48k", &p, &steps);
+    assert_non_null(strstr(options, "-DTA=0 -DTB=0 -DLOOSE=0 -DFULL=0 -DLONG=0"));
+    p = square(1024, QST_F32);
+    p.a.align = 0;
+    assert_non_null(strstr(options_of("3xtf32_128x128x16_48k", &p, &steps), "-DLOOSE=1"));
+    p.a.row = 1; /* turned, A is copied element by element and need not be aligned */
+    p.a.col = 1024;
+    assert_non_null(strstr(options_of("3xtf32_128x128x16_48k", &p, &steps), "-DTA=1 -DTB=0 -DLOOSE=0"));
+    p = square(1024, QST_F16);
+    assert_non_null(strstr(options_of("half_128x128x64", &p, &steps), "-DBF16=0 -DOUT=3"));
+    p = square(1024, QST_BF16);
+    p.c.type = QST_F32;
+    assert_non_null(strstr(options_of("half_128x128x64", &p, &steps), "-DBF16=1 -DOUT=1"));
+    p = square(64, QST_F32);
+    qst_matmul_batch(&p, 1000);
+    (void)options_of("3xtf32_64x64x16_32k", &p, &steps);
+    assert_int_equal(steps.launches[0].global[0], 1000 * 128);
+    p = square(512, QST_F32);
+    (void)options_of("3xtf32_32x64x32_ways4", &p, &steps);
+    assert_int_equal(steps.launches[0].local[0], 512);
+}
+
+static void planes_split_multiply_and_compute_the_rest(void **state)
+{
+    static const char *const expected[] = {"nv_split_rows",  "nv_split_maxima", "nv_split_columns",
+                                           "nv_split_flags", "nv_planes",       "nv_wgmma_f32"};
+    struct runner_candidate *c;
+    struct runner_steps      steps;
+    qst_matmul               p = square(2048, QST_F32);
+    (void)state;
+    as_h200();
+    c = named("planes_128x64x32_48k");
+    assert_int_equal(runner_record(&bench, c, &p, &steps), QST_OK);
+    assert_int_equal(steps.n, QSTK_COUNT(expected));
+    for (uint32_t i = 0; i < steps.n; i++)
+        assert_string_equal(steps.entries[i], expected[i]);
+    assert_int_equal(steps.workspace[0], 2048 * 2048 * 4);
+    assert_int_equal(steps.launches[4].global[0], 16 * 32 * 128);
+    assert_int_equal(steps.launches[5].global[0], 16 * 16 * 128);
+    p.b.row = 1; /* both with k adjacent */
+    p.b.col = 2048;
+    assert_int_equal(runner_record(&bench, c, &p, &steps), QST_OK);
+    assert_int_equal(steps.n, 4);
+    p = square(2048, QST_F32);
+    p.a.row = 1; /* both with k apart: the most launches there can be */
+    p.a.col = 2048;
+    assert_int_equal(runner_record(&bench, c, &p, &steps), QST_OK);
+    assert_int_equal(steps.n, QST_LAUNCHES_MAX);
+}
+
+/* What was measured decides: many small groups for few tiles, one product of planes for many. */
+static void costs_rank_as_measured(void **state)
+{
+    const qst_matmul small = square(512, QST_F32), medium = square(1024, QST_F32), large = square(4096, QST_F32);
+    (void)state;
+    as_h200();
+    assert_true(cost("3xtf32_32x64x32_ways4", &small) < cost("3xtf32_64x64x32", &small));
+    assert_true(cost("3xtf32_64x64x32", &small) < cost("3xtf32_128x128x16_48k", &small));
+    assert_true(cost("3xtf32_64x64x32", &medium) < cost("3xtf32_128x128x16_48k", &medium));
+    assert_true(cost("3xtf32_128x128x16_48k", &large) < cost("3xtf32_64x64x32", &large));
+    assert_true(cost("planes_128x128x32", &large) < cost("3xtf32_128x128x16_48k", &large));
+    assert_true(cost("3xtf32_128x128x16_48k", &large) < cost("fma_128x128x16", &large));
+    assert_true(cost("3xtf32_mma_128x64x16", &large) < cost("fma_128x128x16", &large));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    if (runner_open(&bench) != 0 || runner_start(&bench, &qst__builtin_nv_mma) != 0)
+        return -1;
+    there = bench.device;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    runner_close(&bench);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elsewhere_all_are_refused_with_a_reason),
+        cmocka_unit_test(what_cannot_be_expressed_is_refused),
+        cmocka_unit_test(how_a_problem_lies_picks_the_program),
+        cmocka_unit_test(planes_split_multiply_and_compute_the_rest),
+        cmocka_unit_test(costs_rank_as_measured),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
