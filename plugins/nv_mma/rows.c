@@ -41,7 +41,7 @@ static const struct {
                        .sm90a = 1,
                        .least_cc = 90,
                        .full = 1,
-                       .least_k = 32,
+                       .least_k = 64,
                        .long_k = 1024,
                        .exempt_ta = NV_ALIGN_A,
                        .exempt_tb = NV_ALIGN_B,
@@ -58,7 +58,7 @@ static const struct {
                     {.entry = "nv_mma_f32",
                      .least_cc = 80,
                      .full = 1,
-                     .least_k = 32,
+                     .least_k = 64,
                      .exempt_ta = NV_ALIGN_A,
                      .exempt_tb = NV_ALIGN_B,
                      .slow = {1, 1.2f, 1.2f, 1.3f, 1.3f, 1.3f, 1.3f, 1.4f}}},
@@ -120,7 +120,7 @@ static int32_t fits(const nv_row *row, const nv_kernel *kernel, const qst_device
     if (view->half != kernel->half)
         return qstk_no(why, kernel->half ? "operands of f16 or bf16 only" : "f32 only");
     if (view->k < kernel->least_k && view->k > 0)
-        return qstk_no(why, "k under 32: too short a sum for the bound of numerics PLAIN");
+        return qstk_no(why, "k under 64: too short a sum for the bound of numerics PLAIN");
     if (tiles_of(row, view) > GRID_LIMIT)
         return qstk_no(why, "2^31 tiles or more");
     return row->kernel == NV_PLANES ? nv_planes_fits(view, device, why) : QST_OK;
