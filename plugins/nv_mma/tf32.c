@@ -20,7 +20,7 @@ static const nv_row rows[] = {
     {"3xtf32_64x64x32", NV_WGMMA_F32, PLAIN, 64, 64, 32, 3, 128, 1, 65536, "-DWGS=1 -DMI=1" THREE, 82, 3, 1.5f},
     {"3xtf32_64x64x32_48k", NV_WGMMA_F32, PLAIN, 64, 64, 32, 2, 128, 1, 49152, "-DWGS=1 -DMI=1" THREE, 80, 4, 1.5f},
     {"3xtf32_64x64x16_32k", NV_WGMMA_F32, PLAIN, 64, 64, 16, 3, 128, 1, 32768, "-DWGS=1 -DMI=1" THREE, 68, 5, 1.2f},
-    {"3xtf32_64x64x32_ways2", NV_WGMMA_F32, PLAIN, 64, 64, 32, 2, 128, 2, 98304, "-DWGS=1 -DMI=1" THREE, 62, 1.5f, 2},
+    {"3xtf32_64x64x32_ways2", NV_WGMMA_F32, PLAIN, 64, 64, 32, 2, 128, 2, 98304, "-DWGS=1 -DMI=1" THREE, 80, 1.5f, 2},
     {"3xtf32_32x64x32_ways2", NV_WGMMA_F32, PLAIN, 32, 64, 32, 3, 128, 2, 90112, "-DWGS=1 -DMI=1" THREE, 57, 1.8f, 1.5f},
     {"3xtf32_32x64x32_ways4", NV_WGMMA_F32, PLAIN, 32, 64, 32, 3, 128, 4, 180224, "-DWGS=1 -DMI=1" THREE, 52, 1, 1.5f},
     {"3xtf32_mma_128x64x16", NV_MMA_F32, PLAIN, 128, 64, 16, 3, 128, 1, 36864, "-DWM=64 -DWN=32" THREE, 64, 3, 2},
