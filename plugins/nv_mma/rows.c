@@ -42,7 +42,7 @@ static const struct {
                        .least_cc = 90,
                        .full = 1,
                        .least_k = 64,
-                       .long_k = 1024,
+                       .long_k = 1025,
                        .exempt_ta = NV_ALIGN_A,
                        .exempt_tb = NV_ALIGN_B,
                        .slow = {1, 1.25f, 1.2f, 1.5f, 1.4f, 1.5f, 1.5f, 1.6f}}},

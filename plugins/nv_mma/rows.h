@@ -44,7 +44,7 @@ int32_t nv_look(nv_view *view, const qst_matmul *problem, const char **why);
  *   sm90a       its program is retargeted
  *   least_cc    compute capability
  *   least_k     shorter k does not keep the class's bound
- *   long_k      from which NV_LONG holds; 0: there is no such
+ *   long_k      from which NV_LONG holds, just over a bucket's end so that a key has one program; 0: there is no such
  *   full        has programs for whole tiles
  *   exempt      NV_ALIGN_… by index: of matrices that need no alignment where TA or TB turns them
  *   slow        estimated time over that of an aligned product that lies as the kernel likes it, by the low three bits

@@ -174,12 +174,12 @@ static void how_a_problem_lies_picks_the_program(void **state)
     (void)state;
     as_h200();
     options = options_of("3xtf32_128x128x16_48k", &p, &steps);
-    assert_non_null(strstr(options, "-DTA=0 -DTB=0 -DLOOSE=0 -DFULL=1 -DLONG=1"));
+    assert_non_null(strstr(options, "-DTA=0 -DTB=0 -DLOOSE=0 -DFULL=1 -DLONG=0"));
     assert_int_equal(steps.launches[0].local[0], 128);
     assert_int_equal(steps.launches[0].global[0], 64 * 128);
-    p.k = 1020; /* whole vectors, not whole tiles */
+    p.k = 1028; /* whole vectors, not whole tiles */
     options = options_of("3xtf32_128x128x16_48k", &p, &steps);
-    assert_non_null(strstr(options, "-DTA=0 -DTB=0 -DLOOSE=0 -DFULL=0 -DLONG=0"));
+    assert_non_null(strstr(options, "-DTA=0 -DTB=0 -DLOOSE=0 -DFULL=0 -DLONG=1"));
     p = square(1024, QST_F32);
     p.a.align = 0;
     assert_non_null(strstr(options_of("3xtf32_128x128x16_48k", &p, &steps), "-DLOOSE=1"));
