@@ -65,12 +65,21 @@ static bool watch(cl_mem handle, uint32_t *place)
 
 static cl_int ask_driver(cl_mem handle, qst__buffer *out)
 {
-    cl_int code = clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof out->bytes, &out->bytes, NULL);
+    cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+    cl_mem_flags       flags = 0;
+    cl_int             code = clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof out->bytes, &out->bytes, NULL);
 
     if (code == CL_SUCCESS)
         code = clGetMemObjectInfo(handle, CL_MEM_CONTEXT, sizeof(cl_context), &out->context, NULL);
     if (code == CL_SUCCESS)
         code = clGetMemObjectInfo(handle, CL_MEM_HOST_PTR, sizeof out->host, &out->host, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetMemObjectInfo(handle, CL_MEM_TYPE, sizeof type, &type, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetMemObjectInfo(handle, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    out->flags = (flags & CL_MEM_READ_ONLY ? QST__BUFFER_READ_ONLY : 0u) |
+                 (flags & CL_MEM_WRITE_ONLY ? QST__BUFFER_WRITE_ONLY : 0u) |
+                 (type != CL_MEM_OBJECT_BUFFER ? QST__BUFFER_IS_NONE : 0u);
     if (code != CL_SUCCESS)
         memset(out, 0, sizeof *out);
     return code;

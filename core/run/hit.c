@@ -147,8 +147,6 @@ qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem
             return status;
     }
     status = qst__route_check(route, operands, q.context, true, err);
-    if (!in_slot && status == QST_OK)
-        status = qst__route_admit(route, operands, err);
     if (status == QST_OK)
         status = qst__route_run(route, queue, q.in_order, operands, n_wait, wait_list, event, err);
     if (!in_slot && status == QST_OK)

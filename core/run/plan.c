@@ -9,10 +9,9 @@
 #include <string.h>
 
 struct qst_plan {
-    qst_set     *set;
-    qst__route  *route;
-    uint32_t     flags;
-    _Atomic bool admitted; /* the operands of its first enqueue were asked what they are */
+    qst_set    *set;
+    qst__route *route;
+    uint32_t    flags;
 };
 
 qst_status qst_plan_create(qst_plan **out, qst_set *set, cl_command_queue queue, const void *problem, uint32_t flags,
@@ -76,10 +75,6 @@ qst_status qst_plan_enqueue(qst_plan *plan, cl_command_queue queue, const qst_me
             return qst__fail(err, QST_E_INVALID, "plan", "the queue is of another %s than the plan",
                              q.context != site->context ? "context" : "device");
         status = qst__route_check(plan->route, operands, q.context, false, err);
-        if (status == QST_OK && !atomic_load_explicit(&plan->admitted, memory_order_relaxed)) {
-            status = qst__route_admit(plan->route, operands, err);
-            atomic_store_explicit(&plan->admitted, status == QST_OK, memory_order_relaxed);
-        }
         if (status != QST_OK)
             return status;
     }

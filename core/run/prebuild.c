@@ -41,8 +41,12 @@ static void build(const qst__prebuild_job *job)
     } else if (job->phase) {
         qst__way_expect_judge(job->shelf, job->problem, job->phase);
     } else {
+        if (job->shelf->site->ctx->settings->isolate == QST__ISOLATE_ALL || /* to be tried elsewhere first */
+            qst__quarantine_enter(job->shelf, job->candidate, job->problem, NULL) != QST_OK)
+            return;
         qst__key_of(job->shelf, job->problem, &key);
         qst__way_expect(job->shelf, job->candidate, &key, job->problem);
+        qst__quarantine_leave(job->shelf, job->candidate, job->problem);
     }
 }
 

@@ -88,6 +88,23 @@ void qst__key_of(const qst__shelf *shelf, const void *normal, qst__key *key)
     op->key(op->user, normal, &anchor, key->value);
 }
 
+/* Does the problem read what an operand held that it also writes? */
+static bool reads_result(const qst__route *route)
+{
+    const qst_op *op = &route->shelf->set->model.op;
+
+    return route->kind == QST__ROUTE_TUNED && op->repeat && op->repeat(op->user, route->normal) != QST_REPEAT_SAME;
+}
+
+/* What the buffer of an operand must not be. */
+static uint32_t unfit(const qst__route *route, uint32_t i)
+{
+    uint32_t access = route->shelf->set->model.op.operands[i].access;
+
+    return QST__BUFFER_IS_NONE | (access & QST_ACCESS_WRITE ? QST__BUFFER_READ_ONLY : 0u) |
+           (!(access & QST_ACCESS_WRITE) || reads_result(route) ? QST__BUFFER_WRITE_ONLY : 0u);
+}
+
 static qst_status make(qst__shelf *shelf, const void *problem, qst__route **out, qst_error *err)
 {
     const qst_op     *op = &shelf->set->model.op;
@@ -109,6 +126,8 @@ static qst_status make(qst__shelf *shelf, const void *problem, qst__route **out,
         status = measure(route, err);
     if (status == QST_OK)
         status = normalise(route, err);
+    for (uint32_t i = 0; status == QST_OK && i < op->n_operands; i++)
+        route->unfit[i] = unfit(route, i);
     if (status == QST_OK && route->kind == QST__ROUTE_TRIVIAL) {
         status = qst__way_trivial(&way, shelf, route->normal, err);
         route->ways = way;
@@ -198,6 +217,12 @@ static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, c
                             (int)code);
     if (buffer->context != context)
         return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer and the queue are of different contexts", name);
+    if (buffer->flags & route->unfit[i] & QST__BUFFER_IS_NONE)
+        return qst__fail(err, QST_E_INVALID, op->name, "%s: an image, or what else is no buffer", name);
+    if (buffer->flags & route->unfit[i])
+        return qst__fail(err, QST_E_INVALID, op->name, "%s is %s, and its buffer is CL_MEM_%s", name,
+                         buffer->flags & QST__BUFFER_READ_ONLY ? "written" : "read",
+                         buffer->flags & QST__BUFFER_READ_ONLY ? "READ_ONLY" : "WRITE_ONLY");
     return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer has %llu bytes, the problem needs %llu from %llu on",
                      name, (unsigned long long)buffer->bytes, (unsigned long long)route->span[i],
                      (unsigned long long)mem->offset);
@@ -210,55 +235,16 @@ qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl
 
     for (i = 0; i < route->n_operands; i++) {
         const qst_mem *mem = &operands[i];
-        qst__buffer    b = {NULL, 0, NULL};
+        qst__buffer    b = {NULL, 0, NULL, 0};
         cl_int         code = CL_SUCCESS;
 
         if (!route->span[i])
             continue;
         if (mem->kind != QST_MEM_BUFFER || !mem->handle || (mem->offset & ((UINT64_C(1) << route->shift[i]) - 1)) ||
             (!starts && starts_badly(route, i, mem)) || (code = qst__buffer_ask(mem->handle, &b)) != CL_SUCCESS ||
-            b.context != context || mem->offset > b.bytes || b.bytes - mem->offset < route->span[i])
+            b.context != context || (b.flags & route->unfit[i]) || mem->offset > b.bytes ||
+            b.bytes - mem->offset < route->span[i])
             return bad(route, i, mem, &b, code, context, err);
-    }
-    return QST_OK;
-}
-
-/* Does the problem read what an operand held that it also writes? */
-static bool reads_result(const qst__route *route)
-{
-    const qst_op *op = &route->shelf->set->model.op;
-
-    return route->kind == QST__ROUTE_TUNED && op->repeat && op->repeat(op->user, route->normal) != QST_REPEAT_SAME;
-}
-
-qst_status qst__route_admit(const qst__route *route, const qst_mem *operands, qst_error *err)
-{
-    const qst_op *op = &route->shelf->set->model.op;
-
-    for (uint32_t i = 0; i < route->n_operands; i++) {
-        bool               reads = !(op->operands[i].access & QST_ACCESS_WRITE) || reads_result(route);
-        cl_mem             mem = operands[i].handle;
-        cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
-        cl_mem_flags       flags = 0;
-        cl_int             code;
-
-        if (!route->span[i])
-            continue;
-        code = clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof type, &type, NULL);
-        if (code == CL_SUCCESS)
-            code = clGetMemObjectInfo(mem, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
-        if (code != CL_SUCCESS)
-            return qst__fail_cl(err, code, op->name, "%s: clGetMemObjectInfo gives %s (%d)", op->operands[i].name,
-                                qst__cl_name(code), (int)code);
-        if (type != CL_MEM_OBJECT_BUFFER)
-            return qst__fail(err, QST_E_INVALID, op->name, "%s: an object of type 0x%x, not a buffer",
-                             op->operands[i].name, (unsigned)type);
-        if ((flags & CL_MEM_READ_ONLY) && (op->operands[i].access & QST_ACCESS_WRITE))
-            return qst__fail(err, QST_E_INVALID, op->name, "%s is written, and its buffer is CL_MEM_READ_ONLY",
-                             op->operands[i].name);
-        if ((flags & CL_MEM_WRITE_ONLY) && reads)
-            return qst__fail(err, QST_E_INVALID, op->name, "%s is read, and its buffer is CL_MEM_WRITE_ONLY",
-                             op->operands[i].name);
     }
     return QST_OK;
 }

@@ -198,6 +198,7 @@ struct qst__route {
     uint64_t            span[QST_OPERANDS_MAX];  /* of the caller's operands */
     uint32_t            shift[QST_OPERANDS_MAX]; /* log2 of the element's bytes */
     uint32_t            align[QST_OPERANDS_MAX]; /* log2 bytes; what the problem promises */
+    uint32_t            unfit[QST_OPERANDS_MAX]; /* QST__BUFFER_… that an operand's buffer must not be */
     uint32_t            perm[QST_OPERANDS_MAX];  /* normal operand i is the caller's perm[i] */
     void               *given;                   /* the problem as checked, with alignments */
     void               *normal;                  /* its normal form */
@@ -263,15 +264,12 @@ void       qst__route_destroy(qst__route *route);
 /* Are the operands good for the route? Names operand and numbers. starts: their alignments are known to be the route's. */
 qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, bool starts,
                             qst_error *err);
-/* Are they buffers that kernels may use as the operation does? What the check above has found fit, and asked where a
- * buffer is likely to be seen for the first time: each question takes some 3 ns (PoCL) to 8 ns (NVIDIA). */
-qst_status qst__route_admit(const qst__route *route, const qst_mem *operands, qst_error *err);
 /* A number that is as aligned as the place where the operand starts. Buffers and sub-buffers of the driver's own memory
  * start at multiples of 2^QST__ALIGN_MAX bytes at least (CL_DEVICE_MEM_BASE_ADDR_ALIGN is no less than the size of a
  * long16); one over the caller's memory starts where that does, and devices that share memory use it in place. */
 static inline uint64_t qst__operand_start(const qst_mem *mem)
 {
-    qst__buffer buffer = {NULL, 0, NULL};
+    qst__buffer buffer = {NULL, 0, NULL, 0};
 
     if (mem->kind == QST_MEM_BUFFER && mem->handle)
         (void)qst__buffer_ask(mem->handle, &buffer);

@@ -22,7 +22,7 @@ static cl_mem make(cl_fixture *fixture, size_t bytes, void *host)
 
 static void expect(cl_fixture *fixture, cl_mem mem, size_t bytes, void *host)
 {
-    qst__buffer buffer = {NULL, 1, NULL};
+    qst__buffer buffer = {NULL, 1, NULL, 1};
     assert_int_equal(qst__buffer_ask(mem, &buffer), CL_SUCCESS);
     assert_ptr_equal(buffer.context, fixture->context);
     assert_int_equal(buffer.bytes, bytes);

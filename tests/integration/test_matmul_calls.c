@@ -357,7 +357,7 @@ static void memory_of_another_kind(void **state)
         cl_int code;
         cl_mem image = clCreateImage(b.cl->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &code);
         if (code == CL_SUCCESS)
-            expect_not_admitted(&b, 2, image, "c: an object of type 0x10f1, not a buffer");
+            expect_not_admitted(&b, 2, image, "c: an image, or what else is no buffer");
     }
     written = buffer_of(&b, CL_MEM_WRITE_ONLY); /* with beta 0 it is only written */
     b.operands[2] = qst_mem_of(written);

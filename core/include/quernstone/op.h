@@ -7,9 +7,8 @@
  * additions are E_STATE. A set belongs to its context and is destroyed with it.
  *
  * Life of a call (qst_enqueue)
- *   1. arguments are checked: the problem's contract, the queue, each operand the problem touches: its context, size and
- *      start at every call; that it is a buffer, and one that kernels may read and write as the operation does, at
- *      a thread's first call of a problem in a row and at a plan's first enqueue;
+ *   1. arguments are checked: the problem's contract, the queue, each operand the problem touches: a buffer that kernels
+ *      may read and write as the operation does, its context, size and start;
  *   2. a problem seen before on this device is launched at once: that is the hit, it takes no lock, allocates
  *      nothing and makes no system call;
  *   3. else its key is looked up; where nothing is known the miss policy (tune.mode) decides: tune now, or run what
