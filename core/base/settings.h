@@ -14,6 +14,7 @@ enum { QST__LEVEL_MINIMAL, QST__LEVEL_BALANCED, QST__LEVEL_EXTENSIVE, QST__LEVEL
 enum { QST__STATISTIC_PAIRS, QST__STATISTIC_MEDIAN };
 enum { QST__CACHE_WARM, QST__CACHE_COLD };
 enum { QST__RECHECK_NEVER, QST__RECHECK_DRIVER, QST__RECHECK_ALWAYS };
+enum { QST__ISOLATE_NONE, QST__ISOLATE_SUSPECT, QST__ISOLATE_ALL };
 enum { QST__BACKEND_LMDB, QST__BACKEND_MEMORY, QST__BACKEND_OFF };
 enum { QST__PLACE_CACHE, QST__PLACE_LOCAL, QST__PLACE_PROJECT, QST__PLACE_PATH /* settings.store_path */ };
 enum { QST__HISTORY_OFF, QST__HISTORY_BASIC, QST__HISTORY_FULL };
@@ -60,10 +61,12 @@ typedef struct qst__settings {
     qst__pair *pairs;
     uint32_t   n_pairs;
     /* tune.*, how a key is measured and when again */
-    int32_t statistic; /* QST__STATISTIC_…: what decides between candidates */
-    int32_t cache;     /* QST__CACHE_…: the device's caches before a sample */
-    int32_t recheck;   /* QST__RECHECK_…: when a stored verdict is measured again before it is used */
-    bool    force;     /* each key is tuned afresh, once a process, whatever is stored */
+    int32_t statistic;  /* QST__STATISTIC_…: what decides between candidates */
+    int32_t cache;      /* QST__CACHE_…: the device's caches before a sample */
+    int32_t recheck;    /* QST__RECHECK_…: when a stored verdict is measured again before it is used */
+    int32_t isolate;    /* QST__ISOLATE_…: who is tried in a process of its own first */
+    int64_t isolate_ms; /* how long that may take */
+    bool    force;      /* each key is tuned afresh, once a process, whatever is stored */
     /* store.* */
     int32_t backend;     /* QST__BACKEND_… */
     int32_t place;       /* QST__PLACE_…: where the environments lie; store_path goes before it */

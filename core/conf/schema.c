@@ -68,6 +68,13 @@ static const char *const RECHECKS[] = {
     NULL,
 };
 
+static const char *const ISOLATIONS[] = {
+    [QST__ISOLATE_NONE] = "none",
+    [QST__ISOLATE_SUSPECT] = "suspect",
+    [QST__ISOLATE_ALL] = "all",
+    NULL,
+};
+
 static const char *const HISTORIES[] = {
     [QST__HISTORY_OFF] = "off",
     [QST__HISTORY_BASIC] = "basic",
@@ -130,6 +137,11 @@ const qst__key_row qst__schema[] = {
      "the device's caches before a sample: as the sample before left them, or displaced by other data"},
     {"tune.recheck", QST__TYPE_WORD, EVERYBODY, AT(recheck), "driver", 0, 0, RECHECKS, NULL,
      "a stored verdict is measured again, in short, before it is used: never, when the driver is another, or always"},
+    {"tune.isolate", QST__TYPE_WORD, EVERYBODY, AT(isolate), "suspect", 0, 0, ISOLATIONS, NULL,
+     "which candidates run in a process of their own first: none, those at which a process has died, or all, and then "
+     "none that cannot"},
+    {"tune.isolate_ms", QST__TYPE_LONG, EVERYBODY, AT(isolate_ms), "60000", 1, DAY_MS, NULL, NULL,
+     "milliseconds that such a process may take; a candidate that takes longer is not tried again"},
     {"tune.force", QST__TYPE_BOOL, EVERYBODY, AT(force), "false", 0, 0, NULL, NULL,
      "tune each key afresh, once a process, whatever is stored"},
 

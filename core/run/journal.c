@@ -95,6 +95,7 @@ void qst__journal_key(const qst__shelf *shelf, uint32_t candidate, uint8_t key[3
     qst__sha256_update(&sha, file, sizeof file);
     qst__sha256_update(&sha, d->target, strlen(d->target) + 1);
     qst__sha256_update(&sha, d->driver, strlen(d->driver) + 1);
+    qst__sha256_update(&sha, shelf->site->facts.stack, strlen(shelf->site->facts.stack) + 1);
     qst__sha256_finish(&sha, key);
 }
 

@@ -6,6 +6,7 @@
 
 #include "model/field.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Is a candidate watched at all? The fallback has to run whatever happens. */
@@ -124,6 +125,7 @@ static void ask(qst__shelf *shelf, uint32_t candidate)
     w->suspect = qst__journal_suspects(&l.journal);
     w->barred = qst__journal_bars(&l.journal);
     w->deaths = l.journal.deaths;
+    snprintf(w->why, sizeof w->why, "%s", l.journal.why);
     forget_line(&l);
 }
 
@@ -147,6 +149,54 @@ bool qst__quarantine_bars(qst__shelf *shelf, uint32_t candidate)
     barred = shelf->watches[candidate].barred;
     qst__lock_give(&shelf->site->lock);
     return barred;
+}
+
+/* ---- Elsewhere ------------------------------------------------------------------------------------------------------ */
+
+void qst__quarantine_place(qst__shelf *shelf, uint32_t candidate, qst__str *problem)
+{
+    qst__watch *w = &shelf->watches[candidate];
+    line        l;
+
+    qst__lock_take(&shelf->site->lock);
+    ask(shelf, candidate);
+    if (w->suspect && !w->tried) {
+        w->tried = true;
+        read_line(shelf, candidate, &l);
+        qst__str_append(problem, l.journal.died_at);
+        forget_line(&l);
+    }
+    qst__lock_give(&shelf->site->lock);
+}
+
+void qst__quarantine_learn(qst__shelf *shelf, uint32_t candidate, const char *problem, const char *why)
+{
+    qst__watch *w = &shelf->watches[candidate];
+    line        l;
+
+    qst__lock_take(&shelf->site->lock);
+    ask(shelf, candidate);
+    if (why) {
+        w->barred = true; /* also where no store would tell it to the next process */
+        snprintf(w->why, sizeof w->why, "%s", why);
+    }
+    if (watched(shelf, candidate) && !w->token && claim(shelf, w)) {
+        read_line(shelf, candidate, &l);
+        if (why) {
+            l.journal.harm = QST__HARM_QUARANTINE;
+            l.journal.deaths += l.journal.deaths ? 0 : 1;
+            l.journal.died_at = problem;
+            l.journal.why = why;
+        } else if (l.journal.harm && !strcmp(l.journal.died_at, problem)) {
+            l.journal.harm--;
+        }
+        write_line(shelf, candidate, &l.journal);
+        w->suspect = qst__journal_suspects(&l.journal);
+        w->deaths = l.journal.deaths;
+        release(shelf, w);
+        forget_line(&l);
+    }
+    qst__lock_give(&shelf->site->lock);
 }
 
 /* ---- A trial ------------------------------------------------------------------------------------------------------- */
@@ -184,7 +234,8 @@ qst_status qst__quarantine_enter(qst__shelf *shelf, uint32_t candidate, const vo
     ask(shelf, candidate);
     if (w->barred) {
         status = qst__fail(err, QST_E_REFUSED, shelf->set->model.candidates[candidate].name,
-                           "in quarantine: %u processes died when they tried it here; see qst doctor", w->deaths);
+                           "in quarantine: %u process%s died when %s tried it here%s%s", w->deaths,
+                           w->deaths == 1 ? "" : "es", w->deaths == 1 ? "it" : "they", *w->why ? "; " : "", w->why);
     } else if (watched(shelf, candidate)) {
         w->inside++;
         if (w->token || claim(shelf, w)) /* else another process watches it */

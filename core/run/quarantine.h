@@ -18,6 +18,11 @@ bool qst__quarantine_suspects(qst__shelf *shelf, uint32_t candidate);
 /* Is it not to be tried? */
 bool qst__quarantine_bars(qst__shelf *shelf, uint32_t candidate);
 
+/* Appends the problem at which a suspect's process died, where it is known, and once a process. */
+void qst__quarantine_place(qst__shelf *shelf, uint32_t candidate, qst__str *problem);
+/* What came of trying it elsewhere: why it is to be barred, or NULL: it came back from that problem. */
+void qst__quarantine_learn(qst__shelf *shelf, uint32_t candidate, const char *problem, const char *why);
+
 /* It is about to be built and run for a problem, as the caller gave it. E_REFUSED: in quarantine. */
 qst_status qst__quarantine_enter(qst__shelf *shelf, uint32_t candidate, const void *problem, qst_error *err);
 /* It came back, whatever its answer, from the problem that it entered with. */

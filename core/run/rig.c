@@ -11,6 +11,7 @@
 #include "cl/timing.h"
 #include "run/background.h"
 #include "run/bench.h"
+#include "run/isolate.h"
 #include "run/prebuild.h"
 #include "run/quarantine.h"
 
@@ -176,7 +177,9 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
     qst__prebuild_next(r->site);
     if (c->desc.can_run && c->desc.can_run(c->desc.user, &r->site->facts.device, r->route->normal, &why) != QST_OK)
         return qst__fail(err, QST_E_UNSUPPORTED, c->name, "%s", why ? why : "the candidate gives no reason");
-    status = qst__quarantine_enter(r->shelf, candidate, r->route->given, err);
+    status = qst__isolate(r->shelf, candidate, r->route->given, err);
+    if (status == QST_OK)
+        status = qst__quarantine_enter(r->shelf, candidate, r->route->given, err);
     if (status != QST_OK)
         return status;
     t->watched = true;

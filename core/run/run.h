@@ -42,6 +42,7 @@
 #define QST__PROBLEM_BYTES 1024u  /* bytes of a problem struct, at most: copies of one stand on the stack */
 #define QST__ALIGN_MAX     7u     /* log2 of the largest alignment that is told apart, in bytes */
 #define QST__QUEUES        4u     /* queues of a site whose facts are remembered */
+#define QST__WHY_BYTES     96u    /* of a line that says of what a candidate died */
 #define QST__JUDGE_SEED    0x9e3779b9u
 #define QST__RULER_RULES   1u /* revision of how run/ verifies and times; stored with verdicts */
 
@@ -153,13 +154,15 @@ typedef struct qst__vendor {
 
 /* Of a candidate that may kill the process: quarantine.h. */
 typedef struct qst__watch {
-    bool     asked;   /* the store: the next members are known */
-    bool     suspect; /* a process died when it tried it */
-    bool     barred;  /* in quarantine */
-    uint8_t  key[32]; /* of its line */
-    uint32_t deaths;  /* in all */
-    uint32_t inside;  /* trials of this process that are under way */
-    void    *token;   /* of the claim while there is one */
+    bool     asked;               /* the store: the next members are known */
+    bool     suspect;             /* a process died when it tried it */
+    bool     barred;              /* in quarantine */
+    uint8_t  key[32];             /* of its line */
+    bool     tried;               /* elsewhere, by isolate.h, since it was asked */
+    uint32_t deaths;              /* in all */
+    char     why[QST__WHY_BYTES]; /* it is barred: what isolation found out; "": nothing */
+    uint32_t inside;              /* trials of this process that are under way */
+    void    *token;               /* of the claim while there is one */
 } qst__watch;
 
 struct qst__shelf {

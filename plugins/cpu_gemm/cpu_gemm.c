@@ -7,26 +7,27 @@
 
 #include "plugins/common/split_k.h"
 
-/* A name tells tile, block of k, what is packed and, where that is not 4 and along rows, groups a unit and cut. Rows
- * that differ in the last three only, or in the block while A is read in place, share their programs. */
+/* A name tells tile, block of k, what is packed and, where that is not 4 and along rows, cut and groups a unit. Rows that
+ * differ in the last two only, or in the block while A is read in place, share their programs. Short blocks are for few
+ * rows: they read B in the order of memory. */
 /* clang-format off */
 static const struct cpu_gemm_row rows[] = {
-    /* variant,            mr, nv, kc,  pack,                parts, cut,          slices */
-    {"6x4_k128",           6,  4,  128, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1},
-    {"6x4_k256",           6,  4,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1},
-    {"6x4_k384",           6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1},
-    {"6x4_k512_columns",   6,  4,  512, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_COLUMNS, 1},
-    {"8x3_k384",           8,  3,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1},
-    {"8x3_k256_columns",   8,  3,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_COLUMNS, 1},
-    {"8x3_k256_columns1",  8,  3,  256, CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1},
-    {"6x4_k384_b",         6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1},
-    {"6x4_k256_ab",        6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1},
-    {"6x4_k256_ab_rows2",  6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1},
-    {"6x4_k256_ab_rows1",  6,  4,  256, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1},
-    {"6x4_k256_ab_grid",   6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1},
-    {"8x3_k256_ab_rows2",  8,  3,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1},
-    {"12x2_k384_ab_rows2", 12, 2,  384, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1},
-    {"6x4_k384_split8",    6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8},
+    /* variant,            mr, nv, kc,  pack,                parts, cut,          slices, least, most_m */
+    {"6x4_k128",           6,  4,  128, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,     0},
+    {"6x4_k256",           6,  4,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,     0},
+    {"6x4_k384",           6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,     0},
+    {"6x4_k32_columns2",   6,  4,  32,  CPU_GEMM_IN_PLACE,   2, CPU_GEMM_COLUMNS, 1,      0,     64},
+    {"8x3_k384",           8,  3,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,     0},
+    {"8x3_k32_columns1",   8,  3,  32,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      0,     64},
+    {"8x3_k16_columns1",   8,  3,  16,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      0,     64},
+    {"6x4_k384_b",         6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1,      768,   0},
+    {"6x4_k256_ab",        6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1,      384,   0},
+    {"6x4_k256_ab_rows2",  6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
+    {"6x4_k256_ab_rows1",  6,  4,  256, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      384,   0},
+    {"6x4_k256_ab_grid",   6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      1536,  0},
+    {"8x3_k256_ab_rows2",  8,  3,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
+    {"12x2_k384_ab_rows2", 12, 2,  384, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      768,   0},
+    {"6x4_k384_split8",    6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      0,     128},
 };
 /* clang-format on */
 
@@ -40,8 +41,9 @@ static const qst_membership memberships[] = {{"cpu", NULL, 0, 0}};
 
 static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
 {
-    (void)key;
-    return cpu_gemm_supports(((const struct cpu_gemm_candidate *)user)->row, device, why);
+    const struct cpu_gemm_row *row = ((const struct cpu_gemm_candidate *)user)->row;
+    int32_t                    status = cpu_gemm_supports(row, device, why);
+    return status == QST_OK ? cpu_gemm_suits(row, key, why) : status;
 }
 
 static int is_strict(const qst_matmul *p)

@@ -23,13 +23,16 @@ enum { CPU_GEMM_ROWS, CPU_GEMM_COLUMNS, CPU_GEMM_GRID };
  *   pack     CPU_GEMM_PACK_…
  *   parts    work-groups for each compute unit; fewer where there is too little work
  *   cut      CPU_GEMM_ROWS, …
- *   slices   parts of k, each a product of its own, added by a second launch; 1: one launch */
+ *   slices   parts of k, each a product of its own, added by a second launch; 1: one launch
+ *   least    m and n under which the row is a last resort; a third of it for k
+ *   most_m   m over which it is one; 0: none */
 struct cpu_gemm_row {
     const char *variant;
     uint32_t    mr, nv, kc;
     uint32_t    pack;
     uint32_t    parts, cut;
     uint32_t    slices;
+    int64_t     least, most_m;
 };
 
 /* What a candidate's functions get as user: its row and the options of its programs, index 4 * (type is f64) +
@@ -45,6 +48,9 @@ void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *te
 
 /* Is the device a CPU with local memory enough? */
 int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *device, const char **why);
+
+/* QST_POOR, so that its program is not built before others, where the sizes of a key are not what the row is made for. */
+int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why);
 
 /* Limits of a launch that hang on the problem. `strict`: one block of k it must be. */
 int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *view,

@@ -16,8 +16,12 @@
 #define LAUNCH_NS    20000.0   /* of a launch: the wake-up of the workers */
 #define SHARE        0.85      /* of the peak of two fma units that the tiles reach */
 #define BYTES_A_NS   20.0      /* rate at which operands come from memory, about, by all units */
-#define PACK_STEPS   0.7       /* fma of a vector that copying one vector costs, about */
-#define TRANSPOSE    3.0       /* the same where it is transposed */
+#define SPLIT_LEAST  1024      /* k of a key under which splitting it is a last resort */
+#define SCATTERED    3.0       /* how much longer B takes from memory in tall panels that few rows use */
+#define SCATTERED_K  64
+#define SCATTERED_M  96
+#define PACK_STEPS   0.7 /* fma of a vector that copying one vector costs, about */
+#define TRANSPOSE    3.0 /* the same where it is transposed */
 
 static uint32_t item(uint32_t type)
 {
@@ -77,6 +81,20 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
         return qstk_no(why, "a work-group of one work-item: for CPU devices only");
     if (local_bytes(row, QST_F32, 1, row->kc) + LOCAL_SLACK > device->local_bytes)
         return qstk_no(why, "the panels need more local memory than the device has, less 16 KB");
+    return QST_OK;
+}
+
+int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why)
+{
+    const int64_t *v = key->value;
+    if (key->count <= QST_MATMUL_KEY_K)
+        return QST_OK;
+    if (v[QST_MATMUL_KEY_M] < row->least || v[QST_MATMUL_KEY_N] < row->least || 3 * v[QST_MATMUL_KEY_K] < row->least)
+        return qstk_poor(why, "copying costs more than it saves for matrices this small");
+    if (row->slices > 1 && (v[QST_MATMUL_KEY_N] > row->most_m || v[QST_MATMUL_KEY_K] < SPLIT_LEAST))
+        return qstk_poor(why, "split along k for few columns and long sums");
+    if (row->most_m && v[QST_MATMUL_KEY_M] > row->most_m)
+        return qstk_poor(why, "made for fewer rows");
     return QST_OK;
 }
 
@@ -150,14 +168,17 @@ double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *devic
     const double     rows = (double)qstk_round_up((uint64_t)v->m, (row->mr + 1) / 2);
     const double     cols = (double)qstk_ceil_div((uint64_t)v->n, (uint64_t)width);
     const double     depth = (double)(v->slice ? v->slice : v->k);
+    const double     blocks = (double)qstk_ceil_div((uint64_t)depth, row->kc);
     const double     groups = (double)(cut.down * cut.over * cut.among);
     const double     units = groups < device->units ? groups : device->units;
     const double     copy = v->index & 1u ? TRANSPOSE : row->pack & CPU_GEMM_PACK_B ? PACK_STEPS : 0.0;
-    const double     steps = rows * cols * (depth + 8.0) + (double)cut.down * copy * cols * depth +
+    const double     steps = rows * cols * (depth + 8.0 * blocks) + (double)cut.down * copy * cols * depth +
                          (row->pack & CPU_GEMM_PACK_A ? (double)cut.over * PACK_STEPS * rows * depth / width : 0.0);
     const double bytes = item(v->type) * ((double)v->m * depth + depth * (double)v->n + (double)v->m * (double)v->n);
     const double per_ns = units * (double)device->clock_mhz * 1e-3 * 2.0 * SHARE * device->vector_f32 / 16.0;
-    const double compute = steps * products / per_ns, memory = bytes * products / BYTES_A_NS;
+    const double compute = steps * products / per_ns,
+                 rate = v->m < SCATTERED_M && row->kc > SCATTERED_K ? BYTES_A_NS / SCATTERED : BYTES_A_NS,
+                 memory = bytes * products / rate;
     return per_ns > 0.0 ? LAUNCH_NS + (compute > memory ? compute : memory) : 0.0;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_quarantine.c: a candidate that kills whoever tries it. The first process dies; the second tries it after all
- * others, which are stored by then, and dies too; the third leaves it alone and says why. The test runs itself as those
- * processes: `test_quarantine PLACE`.
+ * test_quarantine.c: a candidate that kills whoever tries it, and one that never ends. Without isolation the first
+ * process dies; the second tries it after all others, which are stored by then, and dies too; the third leaves it alone
+ * and says why. With it, the second has it tried elsewhere. The test runs itself as those processes:
+ * `test_quarantine PLACE PLUGIN TUNE`, TUNE being members of the configuration's "tune".
  */
 #define _GNU_SOURCE /* realpath, mkdtemp */
 
@@ -29,7 +30,7 @@ static void to_stdout(void *user, const char *text, size_t length)
 }
 
 /* One process: a call with the killer among the candidates; prints the verdicts where it survives. */
-static int child(const char *place)
+static int child(const char *place, const char *plugin, const char *tune)
 {
     void         *state;
     cl_fixture   *cl;
@@ -46,11 +47,11 @@ static int child(const char *place)
     if (cl_fixture_open(&state))
         return 2;
     cl = state;
-    snprintf(
-        config, sizeof config,
-        "{\"store\": {\"path\": \"%s\"}, \"plugins\": {\"dirs\": [\"%s/killer\"]}, \"tune\": {\"short_circuit\": "
-        "false}, \"candidates\": {\"deny\": [\"matmul.clblast.*\", \"matmul.cblas.*\", \"matmul.tiled.*_k256/*\"]}}",
-        place, QST_TEST_PLUGINS);
+    snprintf(config, sizeof config,
+             "{\"store\": {\"path\": \"%s\"}, \"plugins\": {\"dirs\": [\"%s/%s\"], \"load\": [\"%s\", \"unit\"]}, "
+             "\"tune\": {%s, \"short_circuit\": false}, \"candidates\": {\"pin\": [\"matmul.unit.min/*\", "
+             "\"matmul.%s.*\"]}}",
+             place, QST_TEST_PLUGINS, plugin, plugin, tune, plugin);
     qst_options_init(&options);
     options.flags = QST_NO_FILES | QST_NO_ENV;
     options.config = config;
@@ -71,7 +72,7 @@ static int child(const char *place)
 }
 
 /* Runs a process; its wait status, and what it printed. */
-static int run(const char *place, char *out, size_t size)
+static int run(const char *place, const char *plugin, const char *tune, char *out, size_t size)
 {
     int     ends[2], status = 0;
     size_t  used = 0;
@@ -84,7 +85,7 @@ static int run(const char *place, char *out, size_t size)
         dup2(ends[1], 1);
         close(ends[0]);
         close(ends[1]);
-        execl(self, self, place, (char *)NULL);
+        execl(self, self, place, plugin, tune, (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -101,28 +102,97 @@ static bool died(int status)
     return WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) != 0);
 }
 
-static void dies_twice_and_never_again(void **state)
-{
-    static char out[1 << 20];
-    char        place[] = "quernstone-quarantine-XXXXXX", absolute[4096], command[4200];
+static char out[1 << 20];
 
-    (void)state;
+static void in_a_place(void (*use)(const char *place))
+{
+    char place[] = "quernstone-quarantine-XXXXXX", absolute[4096], command[4200];
+
     assert_non_null(mkdtemp(place));
     assert_non_null(realpath(place, absolute));
-    assert_true(died(run(absolute, out, sizeof out)));
-    assert_true(died(run(absolute, out, sizeof out)));
-    assert_int_equal(run(absolute, out, sizeof out), 0);
-    if (!strstr(out, "in quarantine: 2 processes died"))
-        fail_msg("no word of a quarantine in %s", out);
-    assert_int_equal(run(absolute, out, sizeof out), 0);
+    use(absolute);
     snprintf(command, sizeof command, "rm -r '%s'", absolute);
     assert_int_equal(system(command), 0);
 }
 
+static void assert_said(const char *part)
+{
+    if (!strstr(out, part))
+        fail_msg("no word of '%s' in %s", part, out);
+}
+
+static void use_without_isolation(const char *place)
+{
+    const char *tune = "\"isolate\": \"none\"";
+
+    assert_true(died(run(place, "killer", tune, out, sizeof out)));
+    assert_true(died(run(place, "killer", tune, out, sizeof out)));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(place, "killer", tune, out, sizeof out), 0);
+        assert_said("in quarantine: 2 processes died");
+    }
+}
+
+static void use_of_suspects(const char *place)
+{
+    const char *tune = "\"isolate\": \"suspect\"";
+
+    assert_true(died(run(place, "killer", tune, out, sizeof out)));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(place, "killer", tune, out, sizeof out), 0);
+        assert_said("in quarantine: 1 process died when it tried it here; it died of SIGABRT in a process of its own");
+    }
+}
+
+/* Nobody dies at all, and what is right elsewhere is tried here. */
+static void use_of_all(const char *place)
+{
+    assert_int_equal(run(place, "killer", "\"isolate\": \"all\"", out, sizeof out), 0);
+    assert_said("it died of SIGABRT in a process of its own");
+    assert_said("\"winner\":\"matmul.unit.min");
+}
+
+/* A deadline that nobody else would keep, either. */
+static void use_of_a_deadline(const char *place)
+{
+    assert_int_equal(run(place, "sleeper", "\"isolate\": \"all\", \"isolate_ms\": 20", out, sizeof out), 0);
+    assert_said("matmul.sleeper.sleeps/1");
+    assert_said("it had not ended after 20 ms in a process of its own");
+}
+
+static void dies_twice_and_never_again(void **state)
+{
+    (void)state;
+    in_a_place(use_without_isolation);
+}
+
+static void suspects_are_tried_elsewhere(void **state)
+{
+    (void)state;
+    in_a_place(use_of_suspects);
+}
+
+static void all_are_tried_elsewhere(void **state)
+{
+    (void)state;
+    in_a_place(use_of_all);
+}
+
+static void what_never_ends_is_ended(void **state)
+{
+    (void)state;
+    in_a_place(use_of_a_deadline);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(dies_twice_and_never_again)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dies_twice_and_never_again),
+        cmocka_unit_test(suspects_are_tried_elsewhere),
+        cmocka_unit_test(all_are_tried_elsewhere),
+        cmocka_unit_test(what_never_ends_is_ended),
+    };
 
     self = argv[0];
-    return argc > 1 ? child(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 3 ? child(argv[1], argv[2], argv[3]) : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -336,6 +336,38 @@ static void devices_and_costs(void **state)
     }
 }
 
+/* Rows that are no use for a key's sizes are a last resort there, so that their programs are not built. */
+static void sizes(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t     m, n, k;
+        int32_t     status;
+    } all[] = {
+        {"cpu_gemm.6x4_k384", 64, 64, 64, QST_OK},
+        {"cpu_gemm.6x4_k256_ab", 64, 64, 64, QST_POOR},
+        {"cpu_gemm.6x4_k256_ab", 1024, 1024, 1024, QST_OK},
+        {"cpu_gemm.8x3_k16_columns1", 1024, 1024, 1024, QST_POOR},
+        {"cpu_gemm.8x3_k16_columns1", 16, 4096, 4096, QST_OK},
+        {"cpu_gemm.6x4_k384_split8", 64, 64, 64, QST_POOR},
+        {"cpu_gemm.6x4_k384_split8", 64, 64, 8192, QST_OK},
+        {"cpu_gemm.6x4_k384_split8", 64, 1024, 8192, QST_POOR},
+    };
+    int64_t       values[QST_KEY_MAX] = {0};
+    const qst_key key = {QST_MATMUL_KEY_COUNT, 0, values};
+    uint32_t      i;
+    (void)state;
+    for (i = 0; i < QSTK_COUNT(all); i++) {
+        const qst_candidate *c = &named(all[i].name)->candidate;
+        const char          *why = NULL;
+        values[QST_MATMUL_KEY_M] = all[i].m;
+        values[QST_MATMUL_KEY_N] = all[i].n;
+        values[QST_MATMUL_KEY_K] = all[i].k;
+        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), all[i].status);
+        assert_int_equal(why != NULL, all[i].status != QST_OK);
+    }
+}
+
 /* Products with a vector: which kernels are offered where, and what they refuse. */
 static void vectors(void **state)
 {
@@ -396,10 +428,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals), cmocka_unit_test(grids),       cmocka_unit_test(devices_and_costs),
-        cmocka_unit_test(floats),   cmocka_unit_test(batches),     cmocka_unit_test(strict),
-        cmocka_unit_test(vectors),  cmocka_unit_test(steps_apart), cmocka_unit_test(shared),
-        cmocka_unit_test(doubles),
+        cmocka_unit_test(refusals), cmocka_unit_test(grids),   cmocka_unit_test(devices_and_costs),
+        cmocka_unit_test(floats),   cmocka_unit_test(batches), cmocka_unit_test(strict),
+        cmocka_unit_test(vectors),  cmocka_unit_test(sizes),   cmocka_unit_test(steps_apart),
+        cmocka_unit_test(shared),   cmocka_unit_test(doubles),
     };
     return cmocka_run_group_tests_name("cpu_candidates", tests, set_up, tear_down);
 }
