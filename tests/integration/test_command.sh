@@ -368,6 +368,8 @@ set +f
 runs 0 bench first --pairs 1 --size 16 --json
 json 'j["ratio"] > 0 and j["first"]["tuned"] == 0 and j["first"]["compiles"] == 0 and j["first"]["binary_loads"] == 1'
 json 'j["first"]["candidate"] == 1 and j["first"]["launches"] == 1'
+runs 0 bench verify --json --set 'candidates.pin=["matmul.naive.*"]'
+json '[r["n"] for r in j] == [256, 512, 1024] and all(r["seen"] > 0 and r["faults"][0]["caught"] == 1 for r in j)'
 runs 0 bench store --keys 10 --json
 json '[r["keys"] for r in j] == [10] and j[0]["first_us"] > 0 and j[0]["file_bytes"] > 0'
 

@@ -55,7 +55,7 @@ static int lookup_bench(const args_common *common, const bench_options *options)
 static const struct {
     const char *name;
     int (*run)(const args_common *common, const bench_options *options);
-} kinds[] = {{"lookup", lookup_bench}, {"first", first_bench}, {"store", filled_bench}};
+} kinds[] = {{"lookup", lookup_bench}, {"first", first_bench}, {"store", filled_bench}, {"verify", verify_bench}};
 
 static int run(const args_common *common, const void *given, int argc, char **argv)
 {
@@ -66,7 +66,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     if (i == n)
         return args_usage(
             "bench",
-            "%s: what to measure is `matmul` or `tunings` (before their options), `lookup`, `first` or `store`",
+            "%s: what to measure is `matmul` or `tunings` (before their options), `lookup`, `first`, `store` or `verify`",
             argc ? argv[0] : "nothing named");
     if (argc > 1)
         return args_usage("bench", "%s: takes no further arguments", argv[1]);
@@ -79,7 +79,7 @@ static const verb_info *const parts[] = {&verb_bench_matmul, &verb_bench_tunings
 
 const verb_info verb_bench = {
     .name = "bench",
-    .arguments = "matmul|tunings|lookup|first|store",
+    .arguments = "matmul|tunings|lookup|first|store|verify",
     .summary = "matmul beside other libraries'; what a call, a first call and a look-up in the store cost",
     .help =
         "bench matmul: the library's matmul beside other libraries', and beside its own candidates; it has options of\n"
@@ -94,7 +94,9 @@ const verb_info verb_bench = {
         "loads the same binary and launches it by hand, in alternating pairs, the driver's own cache (PoCL's) empty\n"
         "at each start. Exit code 1 where the call tuned or compiled.\n"
         "bench store: stores of 10, 10^4 and 10^6 answers: time to open, first look-up of a process, later ones,\n"
-        "memory and file.\n",
+        "memory and file.\n"
+        "bench verify: what judging costs while a square of 256, 512, 1024 is tuned, and how likely a fault that shows\n"
+        "only in some launches is to be caught by then: 1 - (1 - 1/every)^seen.\n",
     .groups = 0,
     .options = table,
     .defaults = &defaults,

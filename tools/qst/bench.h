@@ -34,5 +34,7 @@ char *bench_settings(const args_common *common, const char *folder, const char *
 /* first.c, filled.c: 0, or the exit code after one line. */
 int first_bench(const args_common *common, const bench_options *options);
 int filled_bench(const args_common *common, const bench_options *options);
+/* bench_verify.c */
+int verify_bench(const args_common *common, const bench_options *options);
 
 #endif
