@@ -25,13 +25,13 @@ typedef struct slot {
 static _Thread_local slot last;
 
 /* log2 of each operand's alignment, 8 bits each; those that the problem does not touch are not looked at. */
-static uint64_t pack_aligns(const qst_op *op, const qst_mem *operands, const uint64_t *span)
+static uint64_t pack_aligns(const qst_op *op, const qst_mem *operands, const uint64_t *span, bool in_place)
 {
     uint64_t packed = 0, start;
     uint32_t i;
 
     for (i = 0; i < op->n_operands; i++) {
-        start = span[i] ? qst__operand_start(&operands[i]) : 0;
+        start = span[i] ? qst__operand_start(&operands[i], in_place) : 0;
         packed |= (uint64_t)(uint32_t)__builtin_ctzll(start | (UINT64_C(1) << QST__ALIGN_MAX)) << (8 * i);
     }
     return packed;
@@ -70,7 +70,7 @@ static qst_status look_up(qst_set *set, const qst__queue *q, const void *problem
         return status;
     for (i = 0; i < op->n_operands; i++)
         span[i] = op->span(op->user, copy, i);
-    *aligns = pack_aligns(op, operands, span);
+    *aligns = pack_aligns(op, operands, span, site->in_place);
     set_aligns(op, copy, *aligns);
     return qst__route_of(shelf, copy, route, err);
 }
@@ -106,7 +106,7 @@ static bool remembered(const qst_set *set, const qst__queue *q, const void *prob
            last.epoch == atomic_load_explicit(&set->ctx->epoch, memory_order_acquire) && last.set == set &&
            last.context == q->context && last.device == q->device && last.size == size &&
            !memcmp(last.problem, problem, size) &&
-           last.aligns == pack_aligns(&set->model.op, operands, last.route->span);
+           last.aligns == pack_aligns(&set->model.op, operands, last.route->span, last.route->shelf->site->in_place);
 }
 
 static qst_status check_arguments(const qst_set *set, const void *problem, const qst_mem *operands, cl_uint n_wait,

@@ -141,6 +141,18 @@ static void add_judge(qst__site *site, const qst__route *route)
     }
 }
 
+/* A candidate may have other programs for the problems that it is judged with. */
+static void add_trials(qst__site *site, const qst__route *route, qst__prebuild_job job)
+{
+    static const uint32_t trials[] = {QST_VARY_TIMED, QST_VARY_SECOND, QST_VARY_SECOND_REAL};
+    char                  problem[QST__PROBLEM_BYTES];
+    size_t                i;
+
+    for (i = 0; i < sizeof trials / sizeof *trials; i++)
+        if (qst__rig_derive(route, trials[i], problem) == QST_OK)
+            add(site, job, problem, route->shelf->set->model.op.problem_size);
+}
+
 /* The candidates of the first round by estimate, as the tuner will contact them. */
 static void add_candidates(const qst__task *task, const qst__route *route, const qst__rounds *rounds)
 {
@@ -148,7 +160,6 @@ static void add_candidates(const qst__task *task, const qst__route *route, const
     uint32_t          n = rounds->n_rounds ? rounds->start[1] : 0, i, at, count = 0;
     double           *estimates = qst__zalloc_array(task->alloc, n + 1, sizeof *estimates);
     uint32_t         *order = qst__zalloc_array(task->alloc, n + 1, sizeof *order);
-    char              problem[QST__PROBLEM_BYTES];
     qst__prebuild_job job = {route->shelf, 0, 0, 0, false, NULL};
 
     for (i = 0; estimates && order && i < n; i++) {
@@ -163,12 +174,11 @@ static void add_candidates(const qst__task *task, const qst__route *route, const
         estimates[at] = ns;
         order[at] = rounds->order[i];
     }
-    if (qst__rig_derive(route, QST_VARY_TIMED, problem) == QST_OK)
-        for (i = 0; i < count; i++) {
-            job.candidate = order[i];
-            job.held = i >= AHEAD;
-            add(site, job, problem, task->set->op.problem_size);
-        }
+    for (i = 0; i < count; i++) {
+        job.candidate = order[i];
+        job.held = i >= AHEAD;
+        add_trials(site, route, job);
+    }
     qst__free(task->alloc, order);
     qst__free(task->alloc, estimates);
 }
@@ -214,7 +224,9 @@ void qst__prebuild_next(qst__site *site)
     for (i = 0; i < p->jobs.count && !p->jobs.data[i].held; i++)
         ;
     if (i < p->jobs.count) {
-        p->jobs.data[i].held = false;
+        uint32_t candidate = p->jobs.data[i].candidate;
+        for (; i < p->jobs.count && p->jobs.data[i].candidate == candidate; i++)
+            p->jobs.data[i].held = false;
         start_threads(site);
     }
     qst__lock_give(&p->lock);

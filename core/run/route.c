@@ -191,7 +191,8 @@ qst_status qst__route_of(qst__shelf *shelf, const void *problem, qst__route **ou
 /* Does an operand start less aligned than the route promises? Only asked where it promises more than its element. */
 static bool starts_badly(const qst__route *route, uint32_t i, const qst_mem *mem)
 {
-    return route->align[i] > route->shift[i] && (qst__operand_start(mem) & ((UINT64_C(1) << route->align[i]) - 1));
+    return route->align[i] > route->shift[i] &&
+           (qst__operand_start(mem, route->shelf->site->in_place) & ((UINT64_C(1) << route->align[i]) - 1));
 }
 
 static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, const qst__buffer *buffer, cl_int code,
@@ -231,19 +232,20 @@ static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, c
 qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, bool starts,
                             qst_error *err)
 {
+    bool     trust = !route->shelf->site->in_place; /* where questions are cheap, all are asked */
     uint32_t i;
 
     for (i = 0; i < route->n_operands; i++) {
         const qst_mem *mem = &operands[i];
-        qst__buffer    b = {NULL, 0, NULL, 0};
+        qst__buffer    b = {NULL, 0, 0};
         cl_int         code = CL_SUCCESS;
 
         if (!route->span[i])
             continue;
         if (mem->kind != QST_MEM_BUFFER || !mem->handle || (mem->offset & ((UINT64_C(1) << route->shift[i]) - 1)) ||
-            (!starts && starts_badly(route, i, mem)) || (code = qst__buffer_ask(mem->handle, &b)) != CL_SUCCESS ||
-            b.context != context || (b.flags & route->unfit[i]) || mem->offset > b.bytes ||
-            b.bytes - mem->offset < route->span[i])
+            (!starts && starts_badly(route, i, mem)) ||
+            (code = qst__buffer_ask(mem->handle, trust, &b)) != CL_SUCCESS || b.context != context ||
+            (b.flags & route->unfit[i]) || mem->offset > b.bytes || b.bytes - mem->offset < route->span[i])
             return bad(route, i, mem, &b, code, context, err);
     }
     return QST_OK;

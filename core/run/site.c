@@ -131,6 +131,7 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
     status = qst__facts_init(&site->facts, &ctx->alloc, context, device, err);
     if (status != QST_OK)
         goto out;
+    site->in_place = site->facts.device.type != QST_DEVICE_GPU || (site->facts.device.flags & QST_DEVICE_UNIFIED) != 0;
     qst__binaries_attach(site);
     qst__finisher_attach(site);
     qst__history_attach(site);

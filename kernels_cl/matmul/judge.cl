@@ -23,7 +23,8 @@
  *   one work-item instead. bound: an item is V columns of LINES sampled lines. The rest: work-items share a flat index.
  * Macros: TA, TB, TC element types (1 float, 2 double, 3 half, 4 bfloat16); R64 1: the reference is double; LANES
  *   work-items in a group, 1 on a CPU: no barriers then, vectors of 16 and neighbouring work in one work-item; else
- *   vectors of 4 and neighbouring work in neighbouring work-items.
+ *   vectors of 4 and neighbouring work in neighbouring work-items; PART 1: the kernels for integers alone, 2: those for
+ *   reals, else all.
  * Local memory: sums, check: LANES words.
  * The host guarantees: local size LANES (worst: one work-item in all), sizes >= 1, C's elements distinct, fewer than 2^32 - 1 lines and columns,
  *   integer inputs below 2^30 in size, and words of the finding as said at each kernel.
@@ -128,6 +129,7 @@ uint hash(ulong seed, uint i)
     return x ^ x >> 16;
 }
 
+#if PART != 2
 /* ---- Integers ------------------------------------------------------------------------------------------------ */
 
 kernel void weights(global uint *r, ulong seed, long count)
@@ -318,6 +320,9 @@ kernel void erase(global elem_c *c, ulong start, long batches, long rows, long c
     }
 }
 
+#endif
+
+#if PART != 1
 /* ---- Reals --------------------------------------------------------------------------------------------------- */
 
 /* `count` elements `stride` apart in each batch, of a matrix of type TA. */
@@ -556,3 +561,4 @@ kernel void worst(global const uint *slots, long items, global uint *finding)
     for (int i = 0; i < 6; i++)
         finding[1 + i] = slots[6 * at + i];
 }
+#endif

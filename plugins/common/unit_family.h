@@ -100,6 +100,14 @@ static inline uint64_t unit_cols_of(const unit_shape *s)
     return 4ull * s->pn * s->sn;
 }
 
+/* Multiply-adds between two barriers, which the kernel unrolls. The time of a build goes with them: on NVIDIA 3 s and more
+ * for 2048, one for 1024, and the tiles that have so many spill their registers besides. */
+#define UNIT_UNROLLED 1024u
+static inline uint32_t unit_unrolled(const unit_shape *s)
+{
+    return s->tm * s->pm * 4u * s->pn * s->tk * s->pk;
+}
+
 /* The formula of unit.cl. */
 static inline uint64_t unit_local_bytes(const unit_shape *s, uint32_t buffers, uint32_t type)
 {
@@ -183,6 +191,9 @@ static inline int32_t unit_supports(void *user, const qst_device *device, const 
         return qstk_no(why, "the slices need more local memory than the device has, less 4 KB");
     if (device->type == QST_DEVICE_CPU)
         return qstk_poor(why, "barriers are slow on a CPU device");
+    for (i = 0; i < UNIT_CASES; i++)
+        if (unit_unrolled(&self->shapes[i]) > UNIT_UNROLLED)
+            return qstk_poor(why, "over 1024 multiply-adds in one piece: a GPU's compiler takes seconds for them");
     return QST_OK;
 }
 

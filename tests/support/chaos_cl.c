@@ -304,8 +304,6 @@ WRAP(clGetCommandQueueInfo, (cl_command_queue q, cl_command_queue_info what, siz
      (q, what, size, value, needed))
 WRAP(clGetMemObjectInfo, (cl_mem mem, cl_mem_info what, size_t size, void *value, size_t *needed),
      (mem, what, size, value, needed))
-typedef void(CL_CALLBACK *gone)(cl_mem mem, void *user);
-WRAP(clSetMemObjectDestructorCallback, (cl_mem mem, gone call, void *user), (mem, call, user))
 WRAP(clGetEventInfo, (cl_event e, cl_event_info what, size_t size, void *value, size_t *needed),
      (e, what, size, value, needed))
 WRAP(clGetEventProfilingInfo, (cl_event e, cl_profiling_info what, size_t size, void *value, size_t *needed),

@@ -31,7 +31,6 @@
     X(clCreateBuffer, CL_MEM_OBJECT_ALLOCATION_FAILURE)                                                                \
     X(clReleaseMemObject, CL_OUT_OF_RESOURCES)                                                                         \
     X(clGetMemObjectInfo, CL_OUT_OF_RESOURCES)                                                                         \
-    X(clSetMemObjectDestructorCallback, CL_OUT_OF_HOST_MEMORY)                                                         \
     X(clCreateProgramWithSource, CL_OUT_OF_HOST_MEMORY)                                                                \
     X(clCreateProgramWithBinary, CL_INVALID_BINARY)                                                                    \
     X(clBuildProgram, CL_BUILD_PROGRAM_FAILURE)                                                                        \

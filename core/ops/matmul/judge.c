@@ -20,13 +20,18 @@
 
 /* ---- Programs -------------------------------------------------------------------------------------------------- */
 
-/* Index 0: TA is A's type; index 1: A and B change places, for the kernels that work on one input matrix. */
-#define O1(a, b, c, real, lanes) "-cl-std=CL1.2 -DTA=" #a " -DTB=" #b " -DTC=" #c " -DR64=" #real " -DLANES=" #lanes
+/* Bit 0 of an index: 0: TA is A's type; 1: A and B change places, for the kernels that work on one input matrix. Bit 1: the
+ * kernels for reals. On a GPU those are a program of their own, for both parts take long to build; on a CPU each further
+ * program costs more than what is in it. */
+enum { SWAPPED = 1, REALS = 2, PROGRAMS = 4 };
+#define O1(a, b, c, real, rest) "-cl-std=CL1.2 -DTA=" #a " -DTB=" #b " -DTC=" #c " -DR64=" #real rest
+#define PART(which)             " -DLANES=64 -DPART=" #which
+#define WHOLE                   " -DLANES=1"
 #define O2(a, b, c)                                                                                                    \
     {                                                                                                                  \
-        {O1(a, b, c, 0, 64), O1(a, b, c, 0, 1)},                                                                       \
+        {O1(a, b, c, 0, PART(1)), O1(a, b, c, 0, PART(2)), O1(a, b, c, 0, WHOLE)},                                     \
         {                                                                                                              \
-            O1(a, b, c, 1, 64), O1(a, b, c, 1, 1)                                                                      \
+            O1(a, b, c, 1, PART(1)), O1(a, b, c, 1, PART(2)), O1(a, b, c, 1, WHOLE)                                    \
         }                                                                                                              \
     }
 #define O3(a, b)                                                                                                       \
@@ -37,7 +42,7 @@
     {                                                                                                                  \
         O3(a, 1), O3(a, 2), O3(a, 3), O3(a, 4)                                                                         \
     }
-static const char *const options[4][4][4][2][2] = {O4(1), O4(2), O4(3), O4(4)};
+static const char *const options[4][4][4][2][3] = {O4(1), O4(2), O4(3), O4(4)};
 
 static bool is_cpu(const qst_device *device)
 {
@@ -52,15 +57,16 @@ static bool has_f64(const qst_device *device)
 static int32_t program(void *user, const qst_device *device, const void *problem, uint32_t index, qst_program *out)
 {
     const qst_matmul *p = problem;
-    uint32_t          a = index == 0 ? p->a.type : p->b.type, b = index == 0 ? p->b.type : p->a.type;
+    uint32_t          a = index & SWAPPED ? p->b.type : p->a.type, b = index & SWAPPED ? p->a.type : p->b.type;
+    uint32_t          part = is_cpu(device) ? 2 : index & REALS ? 1 : 0;
     (void)user;
 
-    if (index > 1)
+    if (index >= PROGRAMS)
         return QST_E_INVALID;
     out->form = QST_PROGRAM_SOURCE;
     out->data = judge_cl;
     out->length = sizeof judge_cl - 1;
-    out->options = options[a - 1][b - 1][p->c.type - 1][has_f64(device)][is_cpu(device)];
+    out->options = options[a - 1][b - 1][p->c.type - 1][has_f64(device)][part];
     return QST_OK;
 }
 
@@ -174,7 +180,7 @@ static int32_t sums(qst_steps *out, const qst_device *device, const qst_matmul *
     add(&x, qstk_i64(w_step));
     add(&x, qstk_workspace(operand == QST__A ? 2 : 1));
     add(&x, qstk_local(4 * (is_cpu(device) ? 1 : LANES_GPU)));
-    return launch(out, device, operand == QST__A ? 0 : 1, "sums", lines, &x);
+    return launch(out, device, operand == QST__A ? 0 : SWAPPED, "sums", lines, &x);
 }
 
 static int32_t check(qst_steps *out, const qst_device *device, const qst_matmul *p)
@@ -290,7 +296,7 @@ static int32_t spread(qst_steps *out, const qst_device *device, const qst_matmul
     add_four(&x, size);
     add_four(&x, matrix->batch);
     add(&x, qstk_f32(factor));
-    return launch(out, device, operand == QST__A ? 0 : 1, "spread", in_groups(device, items), &x);
+    return launch(out, device, (operand == QST__A ? 0 : SWAPPED) | REALS, "spread", in_groups(device, items), &x);
 }
 
 /* Where k is broadcast, column 0 of A (or row 0 of B) is all of it: nothing to scale badly. */
@@ -334,13 +340,13 @@ static int32_t bound(qst_steps *out, const qst_device *device, const qst_matmul 
     add_real(&x, device, largest[p->c.type]);
     add(&x, qstk_workspace(0));
     add(&x, qstk_operand(QST_JUDGE_FINDING));
-    status = launch(out, device, 0, "bound", is_cpu(device) ? items : in_groups(device, items), &x);
+    status = launch(out, device, REALS, "bound", is_cpu(device) ? items : in_groups(device, items), &x);
     if (status == QST_OK) {
         arguments w = {0};
         add(&w, qstk_workspace(0));
         add_u64(&w, items);
         add(&w, qstk_operand(QST_JUDGE_FINDING));
-        qst_launch l = qstk_launch(0, "worst", 1, w.arg, w.count);
+        qst_launch l = qstk_launch(REALS, "worst", 1, w.arg, w.count);
         l.local[0] = l.global[0] = 1;
         status = out->launch(out, &l);
     }
