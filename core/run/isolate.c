@@ -2,6 +2,7 @@
  *
  * isolate.c: see isolate.h. The process is waited for by reading what it writes until it ends.
  */
+#define _GNU_SOURCE /* closing what the host has open */
 #include "run/isolate.h"
 
 #include "conf/json.h"
@@ -104,7 +105,7 @@ static bool find_program(const qst_context *ctx, qst__str *path)
 
 /* ---- The process --------------------------------------------------------------------------------------------------- */
 
-/* Starts it with default signals, nothing to read, and what it says to read here. */
+/* Starts it with default signals, nothing open that is the host's, and what it says to read here. */
 static bool start(char *const *arguments, pid_t *pid, int *from)
 {
     posix_spawn_file_actions_t files;
@@ -124,6 +125,7 @@ static bool start(char *const *arguments, pid_t *pid, int *from)
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, ends[1], 1);
     posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
     posix_spawnattr_setsigmask(&how, &none);
     posix_spawnattr_setsigdefault(&how, &all);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
