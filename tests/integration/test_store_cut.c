@@ -33,21 +33,13 @@ int             nanosleep(const struct timespec *wanted, struct timespec *left)
     return 0;
 }
 
-static void open_in(qst_store *store, const char *folder)
-{
-    qst__store_options options = {.place = QST__PLACE_PATH, .path = folder, .environment = "e", .map_mb = 8};
-
-    counted_log_init(&slog);
-    assert_int_equal(qst__store_open(store, &alloc, &slog.log, &options, NULL), QST_OK);
-}
-
 /* A store with some dozens of pages. */
 static char *filled(void)
 {
     char     *folder = folder_make(), key[16];
     qst_store store;
 
-    open_in(&store, folder);
+    store_guarded(&store, folder, false, &alloc, &slog);
     for (int i = 0; i < VALUES; i++) {
         snprintf(key, sizeof key, "%d", i);
         assert_int_equal(store_put(&store, QST_DB_VERDICTS, key, "a value, of which many fill the pages of a file"), 0);
@@ -85,17 +77,17 @@ static void cut_short(void **state)
         char     *folder = filled(), path[512];
         qst_store store;
 
-        open_in(&store, folder);
+        store_guarded(&store, folder, false, &alloc, &slog);
         assert_string_not_equal(store_got(&store, QST_DB_VERDICTS, "7"), "");
         assert_int_equal(truncate(path_in(path, folder, cuts[i].name), cuts[i].bytes), 0);
         assert_string_equal(store_got(&store, QST_DB_VERDICTS, "7"), "");
         goes_on(&store, "damaged, or were cut short");
         store.close(store.self);
-        open_in(&store, folder); /* the next one mends it */
+        store_guarded(&store, folder, false, &alloc, &slog); /* the next one mends it */
         assert_string_equal(store.name, "lmdb");
         assert_int_equal(store_put(&store, QST_DB_VERDICTS, "k", "v"), QST_OK);
         store.close(store.self);
-        open_in(&store, folder);
+        store_guarded(&store, folder, false, &alloc, &slog);
         assert_string_equal(store_got(&store, QST_DB_VERDICTS, "k"), "v");
         assert_string_equal(store_got(&store, QST_DB_VERDICTS, "7")[0] ? "there" : "lost",
                             strstr(cuts[i].name, "data") ? "lost" : "there");
@@ -111,7 +103,7 @@ static int run_look(const char *folder)
     qst_store store;
     char      byte;
 
-    open_in(&store, folder);
+    store_guarded(&store, folder, false, &alloc, &slog);
     do {
         byte = store_got(&store, QST_DB_VERDICTS, "7")[0] ? 'y' : 'n';
         if (write(1, &byte, 1) != 1)
@@ -134,14 +126,14 @@ static void cut_under_another(void **state)
     assert_int_equal(read(from, &byte, 1), 1);
     assert_int_equal(byte, 'y');
     assert_int_equal(truncate(path_in(path, folder, "e/data.mdb"), 8192), 0);
-    open_in(&store, folder);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_string_equal(store.name, "memory");
     goes_on(&store, "was cut short while other processes use it");
     store.close(store.self);
     assert_int_equal(write(tell[1], "l", 1), 1);
     assert_int_equal(read(from, &byte, 1), 1);
     assert_int_equal(byte, 'n');
-    open_in(&store, folder);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_string_equal(store.name, "lmdb");
     assert_non_null(strstr(slog.last, "set aside as data.mdb.damaged-1"));
     assert_int_equal(store_put(&store, QST_DB_VERDICTS, "7", "seven"), QST_OK);
@@ -182,7 +174,7 @@ static void stopped(const char *how, bool readable)
     qst_store store;
 
     assert_int_equal(read(from, &byte, 1), 1);
-    open_in(&store, folder);
+    store_guarded(&store, folder, false, &alloc, &slog);
     slept_ns = 0;
     if (!readable)
         assert_string_equal(store_got(&store, QST_DB_VERDICTS, "7"), "");
@@ -196,11 +188,11 @@ static void stopped(const char *how, bool readable)
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(program_end(pid), -SIGKILL);
     (void)close(from);
-    open_in(&store, folder);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_string_equal(store.name, "lmdb");
     assert_int_equal(store_put(&store, QST_DB_VERDICTS, "k", "v"), QST_OK);
     store.close(store.self);
-    open_in(&store, folder);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_string_equal(store_got(&store, QST_DB_VERDICTS, "k"), "v");
     store.close(store.self);
     assert_int_equal(slog.lines, 0);

@@ -25,25 +25,6 @@ enum { MIB = 1 << 20 };
 static qst__alloc  alloc;
 static counted_log slog;
 
-static void open_in(qst_store *store, const char *folder, uint64_t bytes)
-{
-    qst_error err = {0};
-
-    counted_log_init(&slog);
-    if (qst__store_lmdb(store, &alloc, folder, bytes, false, &slog.log, &err) != QST_OK)
-        fail_msg("%s", err.text);
-}
-
-/* The store as a context opens it. The folder must hold the environment "e" already, or be writable. */
-static void open_guarded(qst_store *store, const char *folder, bool readonly)
-{
-    qst__store_options options = {
-        .place = QST__PLACE_PATH, .path = folder, .environment = "e", .map_mb = 8, .readonly = readonly};
-
-    counted_log_init(&slog);
-    assert_int_equal(qst__store_open(store, &alloc, &slog.log, &options, NULL), QST_OK);
-}
-
 enum { KEYS = 900 };
 
 /* Values with headers; every table in use, pages freed, values over several pages. Returns data.mdb as bytes. */
@@ -53,7 +34,7 @@ static unsigned char *fill(const char *folder, size_t *bytes)
     unsigned char *content = calloc(1, 20000);
     qst_store      store;
 
-    open_in(&store, folder, 32 * MIB);
+    store_in_file(&store, folder, 32 * MIB, &alloc, &slog);
     for (int i = 0; i < KEYS + 300; i++) {
         size_t        length, name = (size_t)snprintf(key, sizeof key, "key %d of the table", i * 37 % (KEYS + 300));
         qst__envelope e = {.kind = 'T', .key = key, .key_length = name, .value = content};
@@ -100,7 +81,7 @@ static int use_all(const char *folder, uint32_t *warnings)
     int       seen = 0;
     qst_store store;
 
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     for (uint32_t db = 0; db < QST_DB_COUNT; db++)
         assert_int_equal(store.iterate(store.self, db, look, &seen), QST_OK);
     for (int i = 0; i < 20; i++) {
@@ -227,11 +208,11 @@ static void clean_mark(void **state)
     unsigned char *data;
     (void)state;
 
-    open_in(&store, folder, 8 * MIB);
+    store_in_file(&store, folder, 8 * MIB, &alloc, &slog);
     assert_int_equal(store_put(&store, 0, "k", "v"), QST_OK);
     store.close(store.self);
     assert_int_equal(stat(path_in(path, folder, "clean"), &before), 0);
-    open_in(&store, folder, 8 * MIB); /* reading alone leaves it */
+    store_in_file(&store, folder, 8 * MIB, &alloc, &slog); /* reading alone leaves it */
     assert_string_equal(store_got(&store, 0, "k"), "v");
     store.close(store.self);
     assert_int_equal(stat(path, &after), 0);
@@ -241,7 +222,7 @@ static void clean_mark(void **state)
     data = file_read(path_in(path, folder, "data.mdb"), &bytes);
     data[4096 + 16] ^= 1;
     file_write(path, data, bytes); /* same size, the mark still there */
-    open_in(&store, folder, 8 * MIB);
+    store_in_file(&store, folder, 8 * MIB, &alloc, &slog);
     assert_int_equal(slog.lines, 1);
     assert_non_null(strstr(slog.last, "set aside as data.mdb.damaged-1"));
     assert_string_equal(store_got(&store, 0, "k"), "");
@@ -257,10 +238,10 @@ static void other_layout(void **state)
     qst_store store;
     (void)state;
 
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_int_equal(store_put(&store, QST_DB_META, "quernstone.layout", "999"), QST_OK);
     store.close(store.self);
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_string_equal(store.name, "memory");
     assert_int_equal(slog.lines, 1);
     assert_non_null(strstr(slog.last, "has layout 999"));

@@ -27,16 +27,6 @@ enum { MIB = 1 << 20 };
 static qst__alloc  alloc;
 static counted_log slog;
 
-/* The store as a context opens it. The folder must hold the environment "e" already, or be writable. */
-static void open_guarded(qst_store *store, const char *folder, bool readonly)
-{
-    qst__store_options options = {
-        .place = QST__PLACE_PATH, .path = folder, .environment = "e", .map_mb = 8, .readonly = readonly};
-
-    counted_log_init(&slog);
-    assert_int_equal(qst__store_open(store, &alloc, &slog.log, &options, NULL), QST_OK);
-}
-
 static void drop_root(void)
 {
     if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
@@ -51,7 +41,7 @@ static int readonly_case(const char *folder, bool asked)
     void          *token = NULL;
     int            bad;
 
-    open_guarded(&store, folder, asked);
+    store_guarded(&store, folder, asked, &alloc, &slog);
     bad = strcmp(store_got(&store, QST_DB_VERDICTS, "b"), "old") != 0;
     bad |= (slog.lines != 0) << 1;
     bad |= (store_put(&store, QST_DB_VERDICTS, "c", "new") != QST_OK) << 2;
@@ -64,7 +54,7 @@ static int readonly_case(const char *folder, bool asked)
     store.release(store.self, token);
     bad |= (store.stat(store.self, &stat) != QST_OK || !(stat.flags & QST_STORE_READONLY)) << 2;
     store.close(store.self);
-    open_guarded(&store, folder, asked);
+    store_guarded(&store, folder, asked, &alloc, &slog);
     bad |= (strcmp(store_got(&store, QST_DB_VERDICTS, "b"), "old") != 0) << 4;
     store.close(store.self);
     return bad;
@@ -76,7 +66,7 @@ static char *readonly_store(void)
     qst_store store;
 
     assert_int_equal(chmod(folder, 0755), 0);
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_int_equal(store_put(&store, QST_DB_VERDICTS, "b", "old"), QST_OK);
     assert_int_equal(store_put(&store, QST_DB_VERDICTS, "d", "old"), QST_OK);
     store.close(store.self);
@@ -113,7 +103,7 @@ static void read_only(void **state)
         assert_int_equal(program_end(pid), 0);
         /* Root itself does not use another's folder. */
         qst_store store;
-        open_guarded(&store, folder, false);
+        store_guarded(&store, folder, false, &alloc, &slog);
         assert_string_equal(store.name, "memory");
         assert_non_null(strstr(slog.last, "belongs to user 65534"));
         store.close(store.self);
@@ -135,7 +125,7 @@ static void unwritable(void **state)
         qst_store store;
         int       bad;
         drop_root();
-        open_guarded(&store, folder, false);
+        store_guarded(&store, folder, false, &alloc, &slog);
         bad = strcmp(store.name, "memory") != 0 || store_put(&store, 0, "k", "v") != QST_OK ||
               strcmp(store_got(&store, 0, "k"), "v") != 0 || slog.lines != 1;
         store.close(store.self);
@@ -157,11 +147,11 @@ static void foreign_files(void **state)
         folder_remove(folder);
         skip();
     }
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_int_equal(store_put(&store, 0, "k", "v"), QST_OK);
     store.close(store.self);
     assert_int_equal(chown(path_in(path, folder, "e/claims"), 65534, 65534), 0);
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_string_equal(store.name, "memory");
     assert_int_equal(slog.lines, 1);
     store.close(store.self);
@@ -173,7 +163,7 @@ static void foreign_files(void **state)
     if (pid == 0) {
         int bad;
         drop_root();
-        open_guarded(&store, folder, false);
+        store_guarded(&store, folder, false, &alloc, &slog);
         bad = strcmp(store.name, "lmdb") != 0 || strcmp(store_got(&store, 0, "k"), "v") != 0 ||
               store_put(&store, 0, "k", "w") != QST_OK || slog.lines != 0;
         store.close(store.self);
@@ -192,7 +182,7 @@ static int fill_up(const char *folder, bool from_start)
     int         bad = 0;
 
     memset(value, 'v', sizeof value);
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     bad |= strcmp(store.name, from_start ? "memory" : "lmdb") != 0;
     for (int i = 0; i < 60; i++) {
         snprintf(key, sizeof key, "%d", i);
@@ -206,7 +196,7 @@ static int fill_up(const char *folder, bool from_start)
     bad |= (slog.lines != 1) << 4;
     store.close(store.self);
     if (!from_start) { /* what was put while it went well is there, and in order */
-        open_guarded(&store, folder, false);
+        store_guarded(&store, folder, false, &alloc, &slog);
         bad |= (strcmp(store.name, "lmdb") != 0 || store_got(&store, QST_DB_PROGRAMS, "0")[0] != 'v' || slog.lines != 0)
                << 5;
         store.close(store.self);
@@ -298,7 +288,7 @@ static void refused(void **state)
 
         for (int round = 0; round < 2; round++) { /* a new folder, then one with data */
             trouble = kind;
-            open_guarded(&store, folder, false);
+            store_guarded(&store, folder, false, &alloc, &slog);
             /* Without locks, what is there is still read, from a copy. */
             assert_string_equal(store.name, round && (kind == NO_LOCKS || kind == NO_OFD_LOCKS) ? "lmdb" : "memory");
             assert_string_equal(store_got(&store, 0, "k"), strcmp(store.name, "lmdb") == 0 ? "v" : "");
@@ -307,7 +297,7 @@ static void refused(void **state)
             assert_string_equal(store_got(&store, 0, "k"), "kept");
             store.close(store.self);
             trouble = ALL_WELL;
-            open_guarded(&store, folder, false);
+            store_guarded(&store, folder, false, &alloc, &slog);
             assert_string_equal(store.name, "lmdb");
             assert_int_equal(store_put(&store, 0, "k", "v"), QST_OK);
             store.close(store.self);

@@ -21,25 +21,6 @@ enum { MIB = 1 << 20 };
 static qst__alloc  alloc;
 static counted_log slog;
 
-static void open_in(qst_store *store, const char *folder, uint64_t bytes)
-{
-    qst_error err = {0};
-
-    counted_log_init(&slog);
-    if (qst__store_lmdb(store, &alloc, folder, bytes, false, &slog.log, &err) != QST_OK)
-        fail_msg("%s", err.text);
-}
-
-/* The store as a context opens it. The folder must hold the environment "e" already, or be writable. */
-static void open_guarded(qst_store *store, const char *folder, bool readonly)
-{
-    qst__store_options options = {
-        .place = QST__PLACE_PATH, .path = folder, .environment = "e", .map_mb = 8, .readonly = readonly};
-
-    counted_log_init(&slog);
-    assert_int_equal(qst__store_open(store, &alloc, &slog.log, &options, NULL), QST_OK);
-}
-
 static void contract(void **state)
 {
     char     *folder = folder_make(), key[QST_STORE_KEY_MAX + 1];
@@ -47,7 +28,7 @@ static void contract(void **state)
     void     *token, *other;
     (void)state;
 
-    open_in(&store, folder, 8 * MIB);
+    store_in_file(&store, folder, 8 * MIB, &alloc, &slog);
     assert_int_equal(store_put(&store, QST_DB_VERDICTS, "b", "2"), QST_OK);
     assert_int_equal(store_put(&store, QST_DB_VERDICTS, "a", "1"), QST_OK);
     assert_int_equal(store_put(&store, QST_DB_VERDICTS, "a", "11"), QST_OK);
@@ -64,7 +45,7 @@ static void contract(void **state)
     assert_int_equal(store.remove(store.self, QST_DB_VERDICTS, "b", 1), QST_OK);
 
     /* Two opens in a process are one environment. */
-    open_in(&again, folder, 8 * MIB);
+    store_in_file(&again, folder, 8 * MIB, &alloc, &slog);
     assert_string_equal(store_got(&again, QST_DB_VERDICTS, "a"), "11");
     assert_int_equal(store.claim(store.self, "k", 1, &token), QST_OK);
     assert_int_equal(again.claim(again.self, "k", 1, &other), QST_E_BUSY);
@@ -77,7 +58,7 @@ static void contract(void **state)
     assert_string_equal(store_got(&again, QST_DB_VERDICTS, "a"), "11");
     again.close(again.self);
 
-    open_in(&store, folder, 8 * MIB);
+    store_in_file(&store, folder, 8 * MIB, &alloc, &slog);
     assert_string_equal(store_got(&store, QST_DB_VERDICTS, "a"), "11");
     assert_int_equal(store.claim(store.self, "k", 1, &token), QST_OK);
     store.close(store.self);
@@ -104,7 +85,7 @@ static void growth(void **state)
     qst_store_stat stat = {.size = sizeof stat};
     (void)state;
 
-    open_in(&store, folder, 64 * MIB);
+    store_in_file(&store, folder, 64 * MIB, &alloc, &slog);
     for (int i = 0; i < 10000; i++) {
         uint64_t bytes = i % 500 == 0 ? 100000 + (uint64_t)i * 40 : (uint64_t)(i % 700);
 
@@ -125,7 +106,7 @@ static void growth(void **state)
     /* Full: a put fails, what is there stays, and can be removed. */
     folder_remove(folder);
     folder = folder_make();
-    open_in(&store, folder, 1 * MIB);
+    store_in_file(&store, folder, 1 * MIB, &alloc, &slog);
     for (int i = 0, status = QST_OK; status == QST_OK; i++) {
         snprintf(key, sizeof key, "%d", i);
         status = store.put(store.self, QST_DB_META, key, strlen(key), big, 30000);
@@ -156,7 +137,7 @@ static void forked(void **state)
     int       pid;
     (void)state;
 
-    open_in(&store, folder, 8 * MIB);
+    store_in_file(&store, folder, 8 * MIB, &alloc, &slog);
     assert_int_equal(store_put(&store, 0, "k", "v"), QST_OK);
     assert_int_equal(store.claim(store.self, "k", 1, &token), QST_OK);
     pid = fork();
@@ -189,7 +170,7 @@ static void forked_guard(void **state)
     int       pid;
     (void)state;
 
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_int_equal(store_put(&store, 0, "k", "v"), QST_OK);
     pid = fork();
     if (pid == 0) {
@@ -217,13 +198,13 @@ static void second_copy(void **state)
 
     assert_int_equal(mkdir(path_in(path, folder, "e"), 0700), 0);
     assert_int_equal(qst__claims_open(&theirs, &alloc, path, NULL), QST_OK);
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_string_equal(store.name, "memory");
     assert_int_equal(slog.lines, 1);
     assert_non_null(strstr(slog.last, "another copy of this library"));
     store.close(store.self);
     qst__claims_close(theirs);
-    open_guarded(&store, folder, false);
+    store_guarded(&store, folder, false, &alloc, &slog);
     assert_string_equal(store.name, "lmdb");
     store.close(store.self);
     folder_remove(folder);

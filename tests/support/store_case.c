@@ -4,10 +4,14 @@
 #define _GNU_SOURCE /* nftw, pipe2 */
 #include "support/store_case.h"
 
+#include "cache/lmdb.h"
+#include "cache/open.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +19,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 char *folder_make(void)
 {
@@ -86,6 +92,24 @@ void counted_log_init(counted_log *log)
     log->log.sink = count_line;
     log->log.user = log;
     (void)qst__log_configure(&log->log, "warn", NULL);
+}
+
+void store_in_file(qst_store *store, const char *folder, uint64_t bytes, const qst__alloc *alloc, counted_log *log)
+{
+    qst_error err = {0};
+
+    counted_log_init(log);
+    if (qst__store_lmdb(store, alloc, folder, bytes, false, &log->log, &err) != QST_OK)
+        fail_msg("%s", err.text);
+}
+
+void store_guarded(qst_store *store, const char *folder, bool readonly, const qst__alloc *alloc, counted_log *log)
+{
+    qst__store_options options = {
+        .place = QST__PLACE_PATH, .path = folder, .environment = "e", .map_mb = 8, .readonly = readonly};
+
+    counted_log_init(log);
+    assert_int_equal(qst__store_open(store, alloc, &log->log, &options, NULL), QST_OK);
 }
 
 qst_status store_put(qst_store *store, uint32_t db, const char *key, const char *value)

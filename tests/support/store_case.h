@@ -25,6 +25,11 @@ typedef struct counted_log {
 } counted_log;
 void counted_log_init(counted_log *log);
 
+/* A store in a file of the folder, and one as a context opens it: the folder must hold the environment "e" already, or be
+ * writable. The log is made anew; the test fails where there is none. */
+void store_in_file(qst_store *store, const char *folder, uint64_t bytes, const qst__alloc *alloc, counted_log *log);
+void store_guarded(qst_store *store, const char *folder, bool readonly, const qst__alloc *alloc, counted_log *log);
+
 qst_status store_put(qst_store *store, uint32_t db, const char *key, const char *value);
 /* The value as text, in a buffer that the next call reuses; "" where there is none. */
 const char *store_got(qst_store *store, uint32_t db, const char *key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_tuner_budget.c: what ends a tuning before all is known: a time at the roof, once it is confirmed, and a spent
- * budget; and how a tuning that was ended by a budget goes on. */
+ * budget; and how a tuning that was ended by a budget goes on. Each story is a row of tunings, one after the other. */
 #include "support/tuner_bench.h"
 
 #include <setjmp.h>
@@ -10,26 +10,77 @@
 
 #include <cmocka.h>
 
-#define MS 1000000u
+#define MS      1000000u
+#define PARTIAL QST__VERDICT_PARTIAL
+
+/* A tuning, and what has come of it; NULL, 0: not looked at. */
+typedef struct act {
+    int64_t     budget_ms, build_budget_ms;
+    const char *log, *winner;
+    uint32_t    flags;
+    const char *outcomes[4];
+    uint32_t    why_of; /* the candidate that has the next text as its reason */
+    const char *why;
+} act;
+
+typedef struct story {
+    uint32_t   n; /* candidates */
+    uint64_t   limit_ns;
+    bool       no_short_circuit;
+    toy_spec   specs[4];
+    rig_script scripts[4];
+    act        acts[3]; /* as many as have a winner */
+} story;
+
+/* The bench is left as the last tuning leaves it. */
+static void play(bench *b, story *s)
+{
+    start(b, s->specs, s->scripts, s->n);
+    b->task.task.limit_ns = s->limit_ns;
+    b->task.settings.short_circuit = !s->no_short_circuit;
+    for (const act *a = s->acts; a < s->acts + 3 && a->winner; a++) {
+        b->task.settings.budget_ms = a->budget_ms;
+        b->task.settings.build_budget_ms = a->build_budget_ms;
+        assert_int_equal(tune(b), QST_OK);
+        if (a->log)
+            assert_string_equal(b->rig.log, a->log);
+        assert_string_equal(winner(b), a->winner);
+        assert_int_equal(b->verdict.flags, a->flags);
+        for (uint32_t i = 0; i < s->n; i++)
+            if (a->outcomes[i])
+                assert_string_equal(outcome(b, i), a->outcomes[i]);
+        if (a->why)
+            assert_string_equal(why(b, a->why_of), a->why);
+    }
+}
+
+static void tell(story *s)
+{
+    bench b;
+
+    play(&b, s);
+    finish(&b);
+}
 
 /* ---- The roof --------------------------------------------------------------------------------------------------- */
 
 /* The reference's trace B: b's second sample does not confirm, c's does; d is never built. */
 static void roof_confirmed(void **state)
 {
-    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}, {.variant = "d"}};
-    rig_script scripts[] = {{.samples = {130}}, {.samples = {99, 108}}, {.samples = {98}}, {.samples = {1}}};
-    bench      b;
+    story s = {.n = 4,
+               .limit_ns = 100,
+               .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}, {.variant = "d"}},
+               .scripts = {{.samples = {130}}, {.samples = {99, 108}}, {.samples = {98}}, {.samples = {1}}},
+               .acts = {{.log = "open p:a c:a a p:b c:b b b p:c c:c c c close",
+                         .winner = "c",
+                         .flags = QST__VERDICT_ROOF,
+                         .outcomes = {[3] = "UNTRIED"},
+                         .why_of = 3,
+                         .why = "ended by the roof: 2 samples under 100 ns"}}};
+    bench b;
     (void)state;
 
-    start(&b, specs, scripts, 4);
-    b.task.task.limit_ns = 100;
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b b b p:c c:c c c close");
-    assert_string_equal(outcome(&b, 3), "UNTRIED");
-    assert_string_equal(why(&b, 3), "ended by the roof: 2 samples under 100 ns");
-    assert_string_equal(winner(&b), "c");
-    assert_int_equal(b.verdict.flags, QST__VERDICT_ROOF);
+    play(&b, &s);
     assert_int_equal(b.verdict.limit_ns, 100);
     finish(&b);
 }
@@ -37,90 +88,72 @@ static void roof_confirmed(void **state)
 /* The reference's trace C: b is confirmed in a sampling round. There a wins on a single lucky sample, here b does. */
 static void roof_needs_evidence(void **state)
 {
-    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}};
-    rig_script scripts[] = {{.samples = {130, 90, 120}}, {.samples = {99, 140, 120, 97}}, {.samples = {104, 103, 102}}};
-    bench      b;
+    story s = {.n = 3,
+               .limit_ns = 100,
+               .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}},
+               .scripts = {{.samples = {130, 90, 120}}, {.samples = {99, 140, 120, 97}}, {.samples = {104, 103, 102}}},
+               .acts = {{.log = "open p:a c:a a p:b c:b b b p:c c:c c a b c c b a close",
+                         .winner = "b",
+                         .flags = QST__VERDICT_ROOF}}};
     (void)state;
-
-    start(&b, specs, scripts, 3);
-    b.task.task.limit_ns = 100;
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b b b p:c c:c c a b c c b a close");
-    assert_string_equal(winner(&b), "b");
-    finish(&b);
+    tell(&s);
 }
 
 static void roof_switched_off(void **state)
 {
-    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}};
-    rig_script scripts[] = {{.samples = {90}}, {.samples = {50}}};
-    bench      b;
+    story s = {.n = 2,
+               .limit_ns = 100,
+               .no_short_circuit = true,
+               .specs = {{.variant = "a"}, {.variant = "b"}},
+               .scripts = {{.samples = {90}}, {.samples = {50}}},
+               .acts = {{.winner = "b"}}};
     (void)state;
-
-    start(&b, specs, scripts, 2);
-    b.task.task.limit_ns = 100;
-    b.task.settings.short_circuit = false;
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(winner(&b), "b");
-    assert_int_equal(b.verdict.flags, 0);
-    finish(&b);
+    tell(&s);
 }
 
 /* ---- Budgets ---------------------------------------------------------------------------------------------------- */
 
 static void budget_ends_and_goes_on(void **state)
 {
-    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}, {.variant = "d"}};
-    rig_script scripts[] = {{.samples = {2 * MS}}, {.samples = {3 * MS}}, {.samples = {1 * MS}}, {.samples = {4 * MS}}};
-    bench      b;
+    story s = {.n = 4,
+               .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}, {.variant = "d"}},
+               .scripts = {{.samples = {2 * MS}}, {.samples = {3 * MS}}, {.samples = {1 * MS}}, {.samples = {4 * MS}}},
+               .acts = {{.budget_ms = 9,
+                         .log = "open p:a c:a a p:b c:b b close",
+                         .winner = "a",
+                         .flags = PARTIAL,
+                         .outcomes = {[2] = "BUDGET", [3] = "BUDGET"},
+                         .why_of = 2,
+                         .why = "10.0 ms of checks and samples, 0.0 ms of builds were spent"},
+                        /* the reigning a goes first, b still lacks samples; then the budget is spent before c */
+                        {.budget_ms = 9, .log = "open p:a c:a a p:b c:b b close", .winner = "a", .flags = PARTIAL},
+                        {.log = "open p:a c:a a p:b c:b b p:c c:c c p:d c:d d a b c c b a a c c a close",
+                         .winner = "c",
+                         .outcomes = {[3] = "ELIMINATED"}}}};
     (void)state;
-
-    start(&b, specs, scripts, 4);
-    b.task.settings.budget_ms = 9;
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b b close");
-    assert_string_equal(outcome(&b, 2), "BUDGET");
-    assert_string_equal(why(&b, 2), "10.0 ms of checks and samples, 0.0 ms of builds were spent");
-    assert_string_equal(outcome(&b, 3), "BUDGET");
-    assert_int_equal(b.verdict.flags, QST__VERDICT_PARTIAL);
-    assert_string_equal(winner(&b), "a");
-
-    /* the reigning a goes first, b still lacks samples; then the budget is spent before c */
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b b close");
-    assert_int_equal(b.verdict.flags, QST__VERDICT_PARTIAL);
-
-    b.task.settings.budget_ms = 0;
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b b p:c c:c c p:d c:d d a b c c b a a c c a close");
-    assert_int_equal(b.verdict.flags, 0);
-    assert_string_equal(winner(&b), "c");
-    assert_string_equal(outcome(&b, 3), "ELIMINATED");
-    finish(&b);
+    tell(&s);
 }
 
 /* Only what was left out is contacted besides the winner; its old samples do not decide, new pairs do. */
 static void resumed_contacts_the_rest(void **state)
 {
-    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}};
-    rig_script scripts[] = {{.build_ns = 5 * MS, .samples = {200}},
-                            {.build_ns = 5 * MS, .samples = {300}},
-                            {.build_ns = 5 * MS, .samples = {180}}};
-    bench      b;
+    story s = {
+        .n = 3,
+        .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}},
+        .scripts = {{.build_ns = 5 * MS, .samples = {200}},
+                    {.build_ns = 5 * MS, .samples = {300}},
+                    {.build_ns = 5 * MS, .samples = {180}}},
+        .acts = {/* builds are over, samples are not */
+                 {.build_budget_ms = 10,
+                  .log = "open p:a c:a a p:b c:b b a b b a a b b a close",
+                  .winner = "a",
+                  .flags = PARTIAL,
+                  .outcomes = {[2] = "BUDGET"}},
+                 {.build_budget_ms = 10, .log = "open p:a c:a a p:c c:c c a c c a a c c a close", .winner = "c"}}};
+    bench b;
     (void)state;
 
-    start(&b, specs, scripts, 3);
-    b.task.settings.build_budget_ms = 10;
-    assert_int_equal(tune(&b), QST_OK);
-    /* builds are over, samples are not */
-    assert_string_equal(b.rig.log, "open p:a c:a a p:b c:b b a b b a a b b a close");
-    assert_string_equal(outcome(&b, 2), "BUDGET");
-    assert_int_equal(b.verdict.flags, QST__VERDICT_PARTIAL);
-
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:a c:a a p:c c:c c a c c a a c c a close");
-    assert_int_equal(b.verdict.flags, 0);
-    assert_string_equal(winner(&b), "c");
+    play(&b, &s);
     assert_int_equal(samples(&b, 0), 10);
     assert_int_equal(samples(&b, 1), 5);
     assert_int_equal(b.verdict.findings[2].samples.round[0], b.verdict.findings[0].samples.round[5]);
@@ -130,51 +163,42 @@ static void resumed_contacts_the_rest(void **state)
 /* Nothing is right when the budget is spent: the fallback is next, out of its turn. */
 static void budget_before_anything(void **state)
 {
-    toy_spec   specs[] = {{.variant = "n", .group = "low", .fallback = true},
-                          {.variant = "a", .group = "high"},
-                          {.variant = "b", .group = "high"}};
-    rig_script scripts[] = {
-        {.samples = {2 * MS}}, {.check = QST_E_VERIFY, .first_ns = 5 * MS, .samples = {1}}, {.samples = {1 * MS}}};
-    bench b;
+    story s = {.n = 3,
+               .specs = {{.variant = "n", .group = "low", .fallback = true},
+                         {.variant = "a", .group = "high"},
+                         {.variant = "b", .group = "high"}},
+               .scripts = {{.samples = {2 * MS}},
+                           {.check = QST_E_VERIFY, .first_ns = 5 * MS, .samples = {1}},
+                           {.samples = {1 * MS}}},
+               .acts = {{.budget_ms = 5,
+                         .log = "open p:a c:a! p:n c:n n close",
+                         .winner = "n",
+                         .flags = PARTIAL,
+                         .outcomes = {[2] = "BUDGET"}},
+                        {.log = "open p:n c:n n p:b c:b b n b b n n b b n close", .winner = "b"}}};
     (void)state;
-
-    start(&b, specs, scripts, 3);
-    b.task.settings.budget_ms = 5;
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:a c:a! p:n c:n n close");
-    assert_string_equal(winner(&b), "n");
-    assert_string_equal(outcome(&b, 2), "BUDGET");
-    assert_int_equal(b.verdict.flags, QST__VERDICT_PARTIAL);
-
-    b.task.settings.budget_ms = 0;
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:n c:n n p:b c:b b n b b n n b b n close");
-    assert_string_equal(winner(&b), "b");
-    assert_int_equal(b.verdict.flags, 0);
-    finish(&b);
+    tell(&s);
 }
 
 /* ... and where it fails, the others follow in spite of the budget until one is right. */
 static void budget_and_no_fallback(void **state)
 {
-    toy_spec   specs[] = {{.variant = "n", .group = "low", .fallback = true},
-                          {.variant = "a", .group = "high"},
-                          {.variant = "b", .group = "high"},
-                          {.variant = "c", .group = "high"}};
-    rig_script scripts[] = {{.prepare = QST_E_BUILD},
-                            {.check = QST_E_VERIFY, .first_ns = 5 * MS, .samples = {1}},
-                            {.samples = {1 * MS}},
-                            {.samples = {1 * MS}}};
-    bench      b;
+    story s = {.n = 4,
+               .specs = {{.variant = "n", .group = "low", .fallback = true},
+                         {.variant = "a", .group = "high"},
+                         {.variant = "b", .group = "high"},
+                         {.variant = "c", .group = "high"}},
+               .scripts = {{.prepare = QST_E_BUILD},
+                           {.check = QST_E_VERIFY, .first_ns = 5 * MS, .samples = {1}},
+                           {.samples = {1 * MS}},
+                           {.samples = {1 * MS}}},
+               .acts = {{.budget_ms = 5,
+                         .log = "open p:a c:a! p:n! p:b c:b b close",
+                         .winner = "b",
+                         .flags = PARTIAL,
+                         .outcomes = {[3] = "BUDGET"}}}};
     (void)state;
-
-    start(&b, specs, scripts, 4);
-    b.task.settings.budget_ms = 5;
-    assert_int_equal(tune(&b), QST_OK);
-    assert_string_equal(b.rig.log, "open p:a c:a! p:n! p:b c:b b close");
-    assert_string_equal(winner(&b), "b");
-    assert_string_equal(outcome(&b, 3), "BUDGET");
-    finish(&b);
+    tell(&s);
 }
 
 int main(void)

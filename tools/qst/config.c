@@ -37,22 +37,8 @@ static void print(const json_t *rows)
 
 static int run(const args_common *common, const void *options, int argc, char **argv)
 {
-    device_handle device;
     (void)options;
-    if (argc)
-        return args_usage("config", "%s: takes no arguments", argv[0]);
-    int     status = device_context(&device, common, QST_NO_PLUGINS | QST_NO_STORE);
-    json_t *rows = status == 0 ? out_describe(device.context, "config") : NULL;
-    if (rows && common->json) {
-        out_json(rows);
-    } else if (rows) {
-        print(rows);
-        json_decref(rows);
-    } else if (status == 0) {
-        status = EXIT_FAILED;
-    }
-    device_close(&device);
-    return status;
+    return device_described("config", common, QST_NO_PLUGINS | QST_NO_STORE, argc, argv, print);
 }
 
 const verb_info verb_config = {

@@ -159,6 +159,25 @@ void device_close(device_handle *device)
     memset(device, 0, sizeof *device);
 }
 
+int device_described(const char *what, const args_common *common, uint32_t flags, int argc, char **argv,
+                     void (*print)(const json_t *rows))
+{
+    device_handle device;
+    if (argc)
+        return args_usage(what, "%s: takes no arguments", argv[0]);
+    int     status = device_context(&device, common, flags);
+    json_t *rows = status == 0 ? out_describe(device.context, what) : NULL;
+    if (status == 0 && !rows)
+        status = EXIT_FAILED;
+    else if (rows && common->json)
+        out_json(json_incref(rows));
+    else if (rows)
+        print(rows);
+    json_decref(rows);
+    device_close(&device);
+    return status;
+}
+
 json_t *device_facts(const device_handle *device)
 {
     json_t *rows = out_describe(device->context, "devices"), *facts = NULL;

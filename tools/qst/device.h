@@ -32,6 +32,10 @@ void device_close(device_handle *device);
  * exit code after one line. qst_context_destroy releases it. */
 int device_apart(qst_context **context, const args_common *common, const char *pin, const char *fallback);
 
+/* A verb that prints one of qst_describe's arrays: takes no words, makes a context with QST_NO_… flags. */
+int device_described(const char *what, const args_common *common, uint32_t flags, int argc, char **argv,
+                     void (*print)(const json_t *rows));
+
 /* {"name", "platform", "driver", "target"} of the device in use; a new reference, or NULL after one line. */
 json_t *device_facts(const device_handle *device);
 
