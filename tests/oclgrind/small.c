@@ -37,12 +37,13 @@ static int wanted(const struct runner_candidate *c, const char *op)
 }
 
 /* Makes the device of the kind that the candidate is meant for, a GPU if it can be one. 0: no kind will do. */
-static int fits(const struct runner_candidate *c, uint32_t type)
+static int fits(const struct runner_candidate *c, uint32_t type, int64_t kind)
 {
     static const uint32_t kinds[] = {QST_DEVICE_GPU, QST_DEVICE_CPU};
     int64_t               values[QST_KEY_MAX] = {0};
     const qst_key         key = {QST_MATMUL_KEY_COUNT, 0, values};
     uint32_t              i;
+    values[QST_MATMUL_KEY_KIND] = kind;
     values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_RHS] = values[QST_MATMUL_KEY_ELEM_OUT] = type;
     for (i = 0; i < QSTK_COUNT(kinds); i++) {
         bench.device.type = kinds[i];
@@ -84,17 +85,25 @@ static void compute(struct runner_candidate *c, const qst_matmul *problem, size_
     matmul_case_finish(&t);
 }
 
-/* Those of such a name. transposition: bit 0 B's, bit 1 A's; three elements after each line. */
-static void try_some(const char *glob, int64_t k, uint32_t transposition, uint32_t type, double alpha, double beta)
+/* Those of such a name. transposition: bit 0 B's, bit 1 A's; three elements after each line, or four and all
+ * aligned where k is a multiple of four. */
+static void try_shape(const char *glob, const int64_t *mnk, uint32_t transposition, uint32_t type, double alpha,
+                      double beta)
 {
-    qst_matmul p;
-    uint32_t   i;
-    qst_matmul_init(&p, 19, 37, k, type);
-    p.a.row = transposition & 2 ? 1 : k + 3;
-    p.a.col = transposition & 2 ? 19 + 3 : 1;
-    p.b.row = transposition & 1 ? 1 : 37 + 3;
-    p.b.col = transposition & 1 ? k + 3 : 1;
-    p.c.row = 37 + 3;
+    const int64_t m = mnk[0], n = mnk[1], k = mnk[2], pad = k % 4 ? 3 : 4;
+    const int64_t kind = m == 1   ? QST_KIND_VECMAT
+                         : n == 1 ? QST_KIND_MATVEC
+                         : k == 1 ? QST_KIND_OUTER
+                                  : QST_KIND_GENERAL;
+    qst_matmul    p;
+    uint32_t      i;
+    qst_matmul_init(&p, m, n, k, type);
+    p.a.row = transposition & 2 ? 1 : k + pad;
+    p.a.col = transposition & 2 ? m + pad : 1;
+    p.b.row = transposition & 1 ? 1 : n == 1 ? 1 : n + pad;
+    p.b.col = transposition & 1 ? k + pad : 1;
+    p.c.row = n + pad;
+    p.a.align = p.b.align = p.c.align = pad == 4 ? 5 : 0;
     p.alpha = alpha;
     p.beta = beta;
     for (i = 0; i < bench.n; i++) {
@@ -102,15 +111,34 @@ static void try_some(const char *glob, int64_t k, uint32_t transposition, uint32
         const char              *why = "";
         if (!wanted(c, "matmul") || fnmatch(glob, c->name, 0) != 0)
             continue;
-        if (!fits(c, type) || c->candidate.can_run(c->candidate.user, &bench.device, &p, &why) != QST_OK) {
+        if (!fits(c, type, kind) || c->candidate.can_run(c->candidate.user, &bench.device, &p, &why) != QST_OK) {
             c->refused++;
             continue;
         }
         printf("%s k=%d %s\n", c->name, (int)k, (const char *[]){"NN", "NT", "TN", "TT"}[transposition]);
         fflush(stdout);
-        compute(c, &p, transposition ? 0 : 1);
+        compute(c, &p, pad == 4 ? MATMUL_CASE_LEAD : transposition ? 0 : 1);
         c->ran++;
     }
+}
+
+static void try_some(const char *glob, int64_t k, uint32_t transposition, uint32_t type, double alpha, double beta)
+{
+    const int64_t mnk[3] = {19, 37, k};
+    try_shape(glob, mnk, transposition, type, alpha, beta);
+}
+
+/* Products with a vector, each way, and of two vectors; long enough for those that split the sum. */
+static void vectors(void **state)
+{
+    static const int64_t all[][3] = {{21, 1, 133}, {1, 37, 133}, {19, 37, 1}};
+    uint32_t             s;
+    (void)state;
+    for (s = 0; s < QSTK_COUNT(all); s++) {
+        try_shape("gemv.*", all[s], 0, QST_F32, 1, 0);
+        try_shape("gemv.*", all[s], 3, QST_F32, -0.5, 0.5);
+    }
+    try_shape("gemv.*x4", (const int64_t[]){1, 37, 136}, 1, QST_F32, 1, 1);
 }
 
 static void rows_by_rows(void **state)
@@ -250,7 +278,7 @@ static void probes(void **state)
             struct runner_candidate *c = &bench.candidates[i];
             if (!wanted(c, ops[o]))
                 continue;
-            assert_true(fits(c, QST_F32));
+            assert_true(fits(c, QST_F32, QST_KIND_GENERAL));
             printf("%s.%s\n", c->candidate.op, c->candidate.variant);
             fflush(stdout);
             probe(c, QST_F32);
@@ -284,13 +312,10 @@ static int close_bench(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_by_rows),
-        cmocka_unit_test(transposed_and_added),
-        cmocka_unit_test(split),
-        cmocka_unit_test(doubles),
-        cmocka_unit_test(halves),
-        cmocka_unit_test(probes),
-        cmocka_unit_test(without_a_product),
+        cmocka_unit_test(rows_by_rows), cmocka_unit_test(transposed_and_added),
+        cmocka_unit_test(split),        cmocka_unit_test(vectors),
+        cmocka_unit_test(doubles),      cmocka_unit_test(halves),
+        cmocka_unit_test(probes),       cmocka_unit_test(without_a_product),
         cmocka_unit_test(told),
     };
     globs = argv + 1;
