@@ -8,6 +8,7 @@
 #include "cl/facts.h"
 #include "run/decisions.h"
 
+#include <quernstone/ext/abilities.h>
 #include <string.h>
 
 typedef struct device_list {
@@ -104,6 +105,29 @@ static qst__json *candidates_of(qst_context *ctx, uint32_t origin)
     return list;
 }
 
+/* What a plugin says it can do on the devices that were used so far. */
+static qst__json *abilities_of(qst_context *ctx, const qst__plugin *p)
+{
+    const qst_abilities *a =
+        p->state == QST__PLUGIN_STARTED && p->desc.get_extension ? p->desc.get_extension(QST_EXT_ABILITIES) : NULL;
+    qst__json *list = qst__json_array();
+    qst__site *site;
+    uint32_t   i;
+
+    for (site = atomic_load(&ctx->sites); a && a->size >= sizeof *a && site; site = atomic_load(&site->next))
+        for (i = 0; i < a->count; i++) {
+            const char *name = NULL, *why = NULL;
+            int32_t     answer = a->tell(p->instance, &site->facts.device, i, &name, &why);
+            qst__json  *one = qst__json_object();
+            qst__json_set_text(one, "device", site->facts.device.name);
+            qst__json_set_text(one, "name", name);
+            qst__json_set_bool(one, "can", answer == QST_OK);
+            qst__json_set_text(one, "why", answer == QST_OK ? NULL : why);
+            qst__json_add(list, one);
+        }
+    return list;
+}
+
 static qst_status tell_plugins(qst_context *ctx, qst__json **out, qst_error *err)
 {
     qst__json *list = qst__json_array();
@@ -120,6 +144,7 @@ static qst_status tell_plugins(qst_context *ctx, qst__json **out, qst_error *err
         qst__json_set_text(one, "state", p->state == QST__PLUGIN_REFUSED ? "refused" : p->path ? "started" : "builtin");
         qst__json_set_text(one, "why", p->why);
         qst__json_set(one, "candidates", candidates_of(ctx, i));
+        qst__json_set(one, "abilities", abilities_of(ctx, p));
         qst__json_add(list, one);
     }
     *out = list;

@@ -212,7 +212,12 @@ void qst__finisher_attach(qst__site *site)
 
 uint32_t qst__finisher_threads(qst__site *site)
 {
+    qst_context        *ctx = site->ctx;
+    bool                known = atomic_load(&site->finisher.state) != 0;
+    uint64_t            start = qst__now(&ctx->clock);
     const qst__builder *by = ask(site);
 
+    if (!known) /* its library and its check were built meanwhile */
+        atomic_fetch_add(&ctx->cl_counters.build_ns, qst__now(&ctx->clock) - start);
     return by && by->builder->threads > 1 ? by->builder->threads : 1;
 }

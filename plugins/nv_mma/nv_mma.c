@@ -5,6 +5,7 @@
 #include "rows.h"
 
 #include <pthread.h>
+#include <quernstone/ext/abilities.h>
 #include <quernstone/ext/builder.h>
 #include <stdio.h>
 
@@ -154,11 +155,35 @@ static int32_t start(const qst_host *host, void **instance)
     return status;
 }
 
+/* What candidates ask for, by itself. */
+static int32_t tell(void *instance, const qst_device *device, uint32_t index, const char **name, const char **why)
+{
+    static const struct {
+        const char *name;
+        nv_needs    needs;
+    } all[] = {{"mma.sync", {80, 0, 0}},
+               {"over 48 KB of local memory", {70, NV_PLAIN_LOCAL + 1, 0}},
+               {"wgmma, by programs retargeted to sm_90a", {90, 0, 1}}};
+    if (index >= QSTK_COUNT(all))
+        return QST_E_NOTFOUND;
+    *name = all[index].name;
+    return nv_mma_supports((nv_mma *)instance, device, &all[index].needs, why);
+}
+
+static const qst_abilities abilities = {.size = sizeof abilities, .count = 3, .tell = tell};
+
 extern const qst_builder nv_builder; /* build.c */
 
 static const void *get_extension(const char *id)
 {
-    return strcmp(id, QST_EXT_BUILDER) == 0 ? &nv_builder : NULL;
+    static const struct {
+        const char *id;
+        const void *extension;
+    } all[] = {{QST_EXT_BUILDER, &nv_builder}, {QST_EXT_ABILITIES, &abilities}};
+    for (size_t i = 0; i < QSTK_COUNT(all); i++)
+        if (strcmp(id, all[i].id) == 0)
+            return all[i].extension;
+    return NULL;
 }
 
 #ifdef QST_BUILTIN
