@@ -24,7 +24,7 @@ struct qst__program {
     int           state;
     qst__cond     changed;
     cl_program    cl;
-    bool          kept; /* its binary is in the store, or came from there */
+    atomic_bool   kept; /* its binary is in the store, or came from there */
     char         *log;  /* NULL: none */
     cl_int        code; /* of the failed build */
 };
@@ -136,7 +136,7 @@ static bool load(qst__programs *programs, const qst_program *desc, const char *o
     count_build(programs, QST_PROGRAM_BINARY);
     program->cl = cl;
     program->code = CL_SUCCESS;
-    program->kept = true;
+    atomic_store(&program->kept, true);
     return true;
 }
 
@@ -155,9 +155,8 @@ uint64_t qst__programs_keep(qst__programs *programs, qst__program *program)
     cl_int   code;
     char    *bytes;
 
-    if (!programs->binaries.save || program->kept || !program->cl)
+    if (!programs->binaries.save || !program->cl || atomic_exchange(&program->kept, true))
         return 0;
-    program->kept = true;
     bytes = qst__binary_of(programs->alloc, program->cl, &length, &code);
     if (bytes && length)
         programs->binaries.save(programs->binaries.user, program->digest, false, bytes, length);

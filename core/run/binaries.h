@@ -24,8 +24,9 @@ typedef struct qst__binary {
 qst_status qst__binary_open(qst__binary *binary, const void *key, uint64_t key_bytes, const void *value,
                             uint64_t value_bytes);
 
-/* After a tuning: keeps the winner's programs, which have run here with the sizes they will be used with; on platforms
- * that want a quiet moment for it (binaries.c lists them) notes them for flush. */
+/* Keeps the programs of a key's winner, unless they came from there; on platforms that want a quiet moment for it, since
+ * programs are complete there once they have run with the sizes they are used with (binaries.c lists them), notes them
+ * for flush. */
 void qst__binaries_note(qst__site *site, const qst__way *winner);
 
 /* Keeps what was noted. Only when nothing else of the process uses OpenCL. */

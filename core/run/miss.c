@@ -4,6 +4,7 @@
  */
 #include "model/rounds.h"
 #include "run/background.h"
+#include "run/binaries.h"
 
 #include <string.h>
 
@@ -158,9 +159,14 @@ qst_status qst__resolve(qst__route *route, uint32_t depth, qst__way **way, bool 
 
 qst_status qst__resolve_known(qst__route *route, uint32_t depth, qst__way **way, qst_error *err)
 {
-    if (qst__way_of_verdict(route, atomic_load_explicit(&route->entry->verdict, memory_order_acquire), depth, way))
-        return QST_OK;
-    return safe_way(route, depth, way, err);
+    const qst__verdict *verdict = atomic_load_explicit(&route->entry->verdict, memory_order_acquire);
+
+    if (!qst__way_of_verdict(route, verdict, depth, way))
+        return safe_way(route, depth, way, err);
+    /* Who tuned the key may have died before he kept them, or had another driver or pointer width. */
+    if (!(verdict->flags & QST__VERDICT_PARTIAL))
+        qst__binaries_note(route->shelf->site, *way);
+    return QST_OK;
 }
 
 void qst__demote(qst__route *route, const qst__way *way, const qst_error *err)

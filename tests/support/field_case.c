@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -203,7 +204,8 @@ static qst_context *make_context(const field_job *job, watcher *w)
         job->folder ? ", \"store.path\": \"" : "", job->folder ? job->folder : "", job->folder ? "\"" : "",
         job->config ? ", " : "", job->config ? job->config : "");
     qst_options_init(&options);
-    options.flags = QST_NO_FILES | QST_NO_ENV | QST_NO_PLUGINS | (job->folder ? 0 : (uint32_t)QST_NO_STORE);
+    options.flags =
+        QST_NO_FILES | QST_NO_ENV | QST_NO_PLUGINS | (job->folder || job->home ? 0 : (uint32_t)QST_NO_STORE);
     options.config = config;
     options.sink = note_warning;
     options.sink_user = w->report;
@@ -255,9 +257,12 @@ void field_run(const field_job *job, field_report *report)
         fail_msg("no device");
     ctx = make_context(job, &w);
     set = make_set(ctx, job, members);
-    for (uint32_t key = job->first; key < job->first + job->keys; key++)
+    for (uint32_t key = job->first; key < job->first + job->keys; key++) {
         if (!call(&w, set, state, key, report->ran[key]))
             break;
+        if (job->shut && key == job->first)
+            assert_int_equal(chmod(job->shut, 0), 0);
+    }
     for (uint32_t key = job->first; job->twice && key < job->first + job->keys; key++)
         if (!call(&w, set, state, key, second))
             break;

@@ -26,6 +26,8 @@ enum { FIELD_KEYS = 54, FIELD_LETTERS = 26 };
 /* What is to be done. Texts may be NULL. */
 typedef struct field_job {
     const char *folder;  /* of environments; NULL: no store */
+    bool        home;    /* the user's cache, wherever that is */
+    const char *shut;    /* a folder whose permissions are taken after the first call */
     const char *set;     /* letters */
     const char *config;  /* members of the JSON object, to be merged: "\"tune.wait\": true" */
     const char *driver;  /* what CL_DRIVER_VERSION says */
