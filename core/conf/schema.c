@@ -130,7 +130,7 @@ const qst__key_row qst__schema[] = {
     {"tune.ahead", QST__TYPE_BOOL, EVERYBODY, AT(ahead), "true", 0, 0, NULL, NULL,
      "in the background, have a process of its own compile first, so that the driver's compiler holds up no call"},
     {"tune.memory_mb", QST__TYPE_LONG, EVERYBODY, AT(memory_mb), "2048", 1, TIB_MB, NULL, NULL,
-     "MiB of device memory for tuning and workspaces"},
+     "MiB of device memory for the workspaces of candidates; one that wants more is not run"},
     {"tune.statistic", QST__TYPE_WORD, EVERYBODY, AT(statistic), "pairs", 0, 0, STATISTICS, NULL,
      "what decides between candidates: their ratios round by round, or their medians"},
     {"tune.cache", QST__TYPE_WORD, EVERYBODY, AT(cache), "warm", 0, 0, CACHES, NULL,

@@ -66,7 +66,15 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
     (void)device;
     one.global[0] = ITEMS;
     one.local[0] = LOCAL;
+    if (m->letter == 'w' && out->workspace(out, 0, 2u << 20) != QST_OK)
+        return QST_E_UNSUPPORTED;
     return out->launch(out, &one);
+}
+
+static double estimate(void *user, const qst_device *device, const void *problem)
+{
+    (void)device, (void)problem;
+    return ((const member *)user)->letter == 'p' ? 1e9 : 0;
 }
 
 static int32_t library_open(void *user, const qst_device *device, void **instance, const char **why)
@@ -140,6 +148,7 @@ static const char *read_member(const char *at, const field_job *job, member *m)
         .n_memberships = 1,
         .memberships = memberships,
         .user = m,
+        .estimate = estimate,
         .program = *at == 'v' ? NULL : program,
         .steps = *at == 'v' ? NULL : steps,
         .open = *at == 'v' ? library_open : NULL,
@@ -191,6 +200,18 @@ static void tell(void *user, const char *key, uint32_t done, uint32_t total, con
         _exit(9);
 }
 
+/* Neither budget nor roof. */
+#define USUAL "\"log\": \"warn\", \"tune.budget_ms\": 0, \"tune.short_circuit\": false, \"store.map_mb\": 64"
+
+static void add_member(char *config, size_t size, const char *before, const char *text, const char *after)
+{
+    size_t length = strlen(config);
+
+    if (config[length - 1] != '{')
+        length += (size_t)snprintf(config + length, size - length, ", ");
+    (void)snprintf(config + length, size - length, "%s%s%s", before, text, after);
+}
+
 static qst_context *make_context(const field_job *job, watcher *w)
 {
     qst_options  options;
@@ -198,11 +219,12 @@ static qst_context *make_context(const field_job *job, watcher *w)
     qst_error    err = {0};
     char         config[2048];
 
-    (void)snprintf(
-        config, sizeof config,
-        "{\"log\": \"warn\", \"tune.budget_ms\": 0, \"tune.short_circuit\": false, \"store.map_mb\": 64%s%s%s%s%s}",
-        job->folder ? ", \"store.path\": \"" : "", job->folder ? job->folder : "", job->folder ? "\"" : "",
-        job->config ? ", " : "", job->config ? job->config : "");
+    (void)snprintf(config, sizeof config, "{%s", job->plain ? "" : USUAL);
+    if (job->folder)
+        add_member(config, sizeof config, "\"store.path\": \"", job->folder, "\"");
+    if (job->config)
+        add_member(config, sizeof config, "", job->config, "");
+    (void)strncat(config, "}", sizeof config - strlen(config) - 1);
     qst_options_init(&options);
     options.flags =
         QST_NO_FILES | QST_NO_ENV | QST_NO_PLUGINS | (job->folder || job->home ? 0 : (uint32_t)QST_NO_STORE);
@@ -244,6 +266,12 @@ static bool call(watcher *w, qst_set *set, cl_fixture *cl, uint32_t key, uint32_
 
 void field_run(const field_job *job, field_report *report)
 {
+    field_run_and_look(job, report, NULL, NULL);
+}
+
+void field_run_and_look(const field_job *job, field_report *report, void (*look)(qst_context *ctx, void *user),
+                        void *user)
+{
     watcher      w = {.job = job, .report = report};
     member       members[MEMBERS_MAX];
     void        *state = NULL;
@@ -270,6 +298,8 @@ void field_run(const field_job *job, field_report *report)
         report->again += second[i];
     if (job->settle)
         assert_int_equal(qst_context_settle(ctx), QST_OK);
+    if (look)
+        look(ctx, user);
     report->counters.size = sizeof report->counters;
     assert_int_equal(qst_context_counters(ctx, &report->counters), QST_OK);
     (void)snprintf(report->store, sizeof report->store, "%s", field_store_name(ctx));

@@ -6,6 +6,7 @@
  * A set is written as letters, in the order of registration: "abcd" are the candidates blend.app.a/1, … of the operation
  * of blend.h; "b2" is blend.app.b/2. They really run, but how long is scripted, on the device's clock and the host's:
  *     a   the fallback, 4 ms             d   1 ms: the winner where it takes part
+ *     p   says that it will take a second       w   wants a workspace of 2 MiB
  *     x   does not build                 v   a vendor's library: it opens only where `vendor` is true
  *     others: 3 ms, so that they are dropped after the least number of samples
  *
@@ -26,6 +27,7 @@ enum { FIELD_KEYS = 54, FIELD_LETTERS = 26 };
 /* What is to be done. Texts may be NULL. */
 typedef struct field_job {
     const char *folder;  /* of environments; NULL: no store */
+    bool        plain;   /* no settings but the folder's and `config` */
     bool        home;    /* the user's cache, wherever that is */
     const char *shut;    /* a folder whose permissions are taken after the first call */
     const char *set;     /* letters */
@@ -63,8 +65,13 @@ typedef struct field_report {
     char         store[16];    /* its name */
 } field_report;
 
-/* Does the job in this process; every call's result is checked. */
+/* Does the job in this process; every call's result is checked. `look` (NULL: not) is shown the context at the end. */
+void field_run_and_look(const field_job *job, field_report *report, void (*look)(qst_context *ctx, void *user),
+                        void *user);
 void field_run(const field_job *job, field_report *report);
+
+/* Called at each of the waits that a report counts; NULL: nothing is. */
+extern void (*field_on_pause)(void);
 /* What main does where the program has arguments. */
 int field_child(int argc, char **argv);
 /* In a process of its own: its number. `from`: what it prints. */

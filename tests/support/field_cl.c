@@ -226,11 +226,16 @@ cl_program __wrap_clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_de
 
 /* ---- Waits --------------------------------------------------------------------------------------------------------- */
 
+void (*field_on_pause)(void);
+
 int __real_nanosleep(const struct timespec *wanted, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left)
 {
-    if (script.report && wanted->tv_sec == 0 && wanted->tv_nsec == POLL_NS)
+    if (script.report && wanted->tv_sec == 0 && wanted->tv_nsec == POLL_NS) {
         script.report->pauses++;
+        if (field_on_pause)
+            field_on_pause();
+    }
     return __real_nanosleep(wanted, left);
 }
