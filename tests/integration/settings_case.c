@@ -14,15 +14,19 @@
 #include <cmocka.h>
 
 static char *told;
+void (*settings_before)(void);
 
+/* Is the path's section one of the words? */
 static bool in_section(const char *path, const char *sections)
 {
-    size_t      length = strcspn(path, ".");
-    const char *at = sections;
+    size_t length = strcspn(path, ".");
 
-    for (; (at = strstr(at, path[0] ? (const char[]){path[0], 0} : " ")) != NULL; at++)
-        if (!strncmp(at, path, length) && (at == sections || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+    for (const char *at = sections; *at; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " ");
+        if (word == length && strncmp(at, path, length) == 0)
             return true;
+        at += word;
+    }
     return false;
 }
 
@@ -45,10 +49,19 @@ void settings_run(const setting_case *cases, size_t count, const char *sections)
         if (row == qst__schema_rows)
             fail_msg("%s is no key", cases[i].path);
         print_message("%s\n", cases[i].path);
+        if (settings_before)
+            settings_before();
         cases[i].effect();
     }
     free(told);
     told = NULL;
+}
+
+void settings_sections(const char *sections)
+{
+    for (uint32_t row = 0; row < qst__schema_rows; row++)
+        if (!in_section(qst__schema[row].path, sections))
+            fail_msg("the section of %s is in no test", qst__schema[row].path);
 }
 
 static void keep(qst_context *ctx, void *user)

@@ -16,6 +16,12 @@ typedef struct setting_case {
 /* Runs the cases. Fails where a key of one of the sections (separated by blanks) has none, or a case no key. */
 void settings_run(const setting_case *cases, size_t count, const char *sections);
 
+/* Called before each case; NULL: nothing is. */
+extern void (*settings_before)(void);
+
+/* Fails where the schema has a section that is none of these. */
+void settings_sections(const char *sections);
+
 /* A run over two keys with a folder (NULL: no store) and settings, none but these; what the context says of its verdicts
  * and decisions stays until the next run. */
 const field_report *settings_seen(const char *folder, const char *set, const char *config);

@@ -5,9 +5,11 @@
 #include "support/field_case.h"
 #include "support/store_case.h"
 
+#include <quernstone/cache.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -151,13 +153,78 @@ static void programs(void **state)
     folder_remove(folder);
 }
 
+typedef struct text {
+    char  *data;
+    size_t length;
+} text;
+
+static void gather(void *user, const char *piece, size_t length)
+{
+    text *t = user;
+
+    t->data = realloc(t->data, t->length + length);
+    assert_non_null(t->data);
+    memcpy(t->data + t->length, piece, length);
+    t->length += length;
+}
+
+static uint64_t import(const char *folder, const text *t, uint64_t *present)
+{
+    qst_context       *ctx = field_look(folder);
+    qst_cache_imported done = {.size = sizeof done};
+
+    assert_int_equal(qst_cache_import(ctx, t->data, t->length, &done, NULL), QST_OK);
+    qst_context_destroy(ctx);
+    *present = done.present;
+    return done.added;
+}
+
+/* What another store exported is used after one check, and never takes the place of what was measured here. */
+static void imported(void **state)
+{
+    char        *from = folder_make(), *to = folder_make();
+    field_job    job = {.folder = from, .set = set, .keys = KEYS};
+    field_report cold = run(&job, "the exporter, cold:"), r;
+    qst_context *ctx = field_look(from);
+    text         t = {NULL, 0};
+    uint64_t     present;
+
+    (void)state;
+    assert_int_equal(qst_cache_export(ctx, NULL, gather, &t, NULL), QST_OK);
+    qst_context_destroy(ctx);
+    job.folder = to;
+    job.keys = 4; /* these are measured here first, and b wins */
+    job.config = "\"candidates.deny\": [\"blend.app.d/*\"]";
+    r = run(&job, "measured here, d denied:");
+    assert_int_equal(import(to, &t, &present), KEYS - 4);
+    assert_int_equal(present, 4);
+    job.config = NULL;
+    job.first = 4;
+    job.keys = KEYS - 4;
+    r = run(&job, "imported:");
+    assert_int_equal(r.counters.tuned, KEYS - 4);
+    for (uint32_t key = 4; key < KEYS; key++) {
+        assert_int_equal(r.winner[key], 'd');
+        for (char letter = 'b'; letter <= 'z'; letter++)
+            if (letter != 'd')
+                assert_int_equal(r.ran[key][letter - 'a'], 0);
+    }
+    assert_true(100 * field_ran_all(&r) <= 15 * field_ran_all(&cold));
+    r = run(&job, "imported, again:");
+    assert_int_equal(r.counters.tuned, 0);
+    assert_int_equal(import(to, &t, &present), 0); /* all of it is this store's own by now */
+    assert_int_equal(present, KEYS);
+    assert_true(field_verify(to) >= KEYS);
+    free(t.data);
+    folder_remove(from);
+    folder_remove(to);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_driver),
-        cmocka_unit_test(unknown_driver),
-        cmocka_unit_test(frozen),
-        cmocka_unit_test(programs),
+        cmocka_unit_test(another_driver), cmocka_unit_test(unknown_driver), cmocka_unit_test(frozen),
+        cmocka_unit_test(programs),       cmocka_unit_test(imported),
     };
 
     return argc > 1 ? field_child(argc, argv) : cmocka_run_group_tests(tests, NULL, NULL);
