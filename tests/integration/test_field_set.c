@@ -25,7 +25,7 @@ static field_report run(const char *set)
     for (char letter = 'a'; letter <= 'z'; letter++)
         if (field_ran(&r, letter))
             print_message(" %c %u", letter, field_ran(&r, letter));
-    print_message("\n");
+    print_message(" %s\n", r.warning);
     return r;
 }
 

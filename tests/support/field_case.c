@@ -305,6 +305,7 @@ void field_run_and_look(const field_job *job, field_report *report, void (*look)
     (void)snprintf(report->store, sizeof report->store, "%s", field_store_name(ctx));
     qst_context_destroy(ctx);
     assert_int_equal(cl_fixture_close(&state), 0);
+    field_cl_script(NULL, NULL);
 }
 
 /* ---- In a process of its own --------------------------------------------------------------------------------------- */

@@ -6,11 +6,12 @@
 #include "run/run.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-enum { BINARIES_MAX = 64, EVENTS_MAX = 64, POLL_NS = 5000000 };
+enum { BINARIES_MAX = 64, EVENTS_MAX = 64, MARKER_NS = 10, POLL_NS = 5000000 };
 #define MS UINT64_C(1000000)
 
 static struct {
@@ -22,7 +23,7 @@ static struct {
     long             executions;
     cl_program       binary[BINARIES_MAX]; /* handles that were made from binaries */
     uint32_t         n_binaries;
-    uint64_t         device_ns, host_ns; /* clocks */
+    uint64_t         device_ns; /* its clock */
     struct {
         cl_event event;
         uint64_t from, to;
@@ -65,8 +66,10 @@ static uint64_t ns_of(char letter)
 /* Any execution takes longer on the host than on the device, and not five times as long as the fastest. */
 static uint64_t host_now(void *user)
 {
+    static _Atomic uint64_t ns; /* never twice the same: contexts are told apart by when they were made */
+
     (void)user;
-    return script.host_ns += 9 * MS / 2;
+    return atomic_fetch_add(&ns, 9 * MS / 2);
 }
 
 qst__clock __wrap_qst__clock_host(void);
@@ -75,13 +78,29 @@ qst__clock __wrap_qst__clock_host(void)
     return (qst__clock){.now = host_now, .user = NULL};
 }
 
-static void note_time(cl_event event, char letter)
+/* The device is busy for so long; *event, where there is one, tells it. */
+static void spend(const cl_event *event, uint64_t ns)
 {
-    uint32_t at = script.n_timed++ % EVENTS_MAX;
+    uint64_t from = script.device_ns;
 
-    script.timed[at].event = event;
-    script.timed[at].from = script.device_ns;
-    script.timed[at].to = script.device_ns += ns_of(letter);
+    script.device_ns += ns;
+    if (event) {
+        uint32_t at = script.n_timed++ % EVENTS_MAX;
+        script.timed[at].event = *event;
+        script.timed[at].from = from;
+        script.timed[at].to = script.device_ns;
+    }
+}
+
+cl_int __real_clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n, const cl_event *waits, cl_event *event);
+cl_int __wrap_clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n, const cl_event *waits, cl_event *event);
+cl_int __wrap_clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n, const cl_event *waits, cl_event *event)
+{
+    cl_int code = __real_clEnqueueMarkerWithWaitList(q, n, waits, event);
+
+    if (code == CL_SUCCESS)
+        spend(event, MARKER_NS);
+    return code;
 }
 
 cl_int __real_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *from,
@@ -107,8 +126,8 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint di
             (void)raise(SIGKILL);
     }
     code = __real_clEnqueueNDRangeKernel(q, k, dims, from, global, local, n, waits, event);
-    if (code == CL_SUCCESS && event)
-        note_time(*event, letter);
+    if (code == CL_SUCCESS)
+        spend(event, ns_of(letter));
     return code;
 }
 

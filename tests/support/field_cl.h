@@ -6,7 +6,7 @@
 
 #include "support/field_case.h"
 
-/* From now on calls are as the job says and counted into the report. Both must live on. */
+/* From now on calls are as the job says and counted into the report. Both must live on; NULL: as they are. */
 void field_cl_script(const field_job *job, field_report *report);
 /* Executions are counted here, by letter. */
 void field_cl_begin(uint32_t ran[FIELD_LETTERS]);
