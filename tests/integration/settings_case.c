@@ -51,7 +51,8 @@ void settings_run(const setting_case *cases, size_t count, const char *sections)
         print_message("%s\n", cases[i].path);
         if (settings_before)
             settings_before();
-        cases[i].effect();
+        if (cases[i].effect)
+            cases[i].effect();
     }
     free(told);
     told = NULL;

@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 typedef struct setting_case {
-    const char *path; /* as in the schema */
-    void (*effect)(void);
+    const char *path;     /* as in the schema */
+    void (*effect)(void); /* NULL: another test shows it, which a comment names */
 } setting_case;
 
 /* Runs the cases. Fails where a key of one of the sections (separated by blanks) has none, or a case no key. */

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -140,7 +141,7 @@ static void hold(const char *folder, const char *target)
     }
 }
 
-static void wait(void)
+static void waiting(void)
 {
     char               *folder = folder_make();
     void               *state;
@@ -212,6 +213,36 @@ static void force(void)
     folder_remove(folder);
 }
 
+/* Candidates of the program's own are in no plugin, so that they cannot be tried in another process: none of them is. */
+static void isolate(void)
+{
+    const field_report *r = settings_seen(NULL, "abd", FREE ", \"tune.isolate\": \"all\"");
+    assert_int_equal(winner(r), 'a');
+    assert_int_equal(ran(r, 'b') + ran(r, 'd'), 0);
+    assert_true(settings_told("cannotbetriedelsewhere"));
+}
+
+static void has_child(qst_context *ctx, void *user)
+{
+    (void)ctx;
+    *(bool *)user = waitpid(-1, NULL, WNOHANG) == 0;
+}
+
+/* In the background another process compiles first, for as long as the context lives. */
+static void ahead(void)
+{
+    static field_report r;
+    field_job           job = {.plain = true, .set = "abd", .first = 24, .keys = 2, .settle = true};
+    bool                there = false;
+
+    job.config = FREE ", \"tune.mode\": \"background\"";
+    field_run_and_look(&job, &r, has_child, &there);
+    assert_true(there);
+    job.config = FREE ", \"tune.mode\": \"background\", \"tune.ahead\": false";
+    field_run_and_look(&job, &r, has_child, &there);
+    assert_false(there);
+}
+
 static void pin(void)
 {
     assert_int_equal(winner(settings_seen(NULL, "abcd", FREE ", \"candidates.pin\": [\"blend.app.b/*\"]")), 'b');
@@ -245,11 +276,14 @@ static void each_key(void **state)
         {"tune.short_circuit", short_circuit},
         {"tune.short_circuit_samples", short_circuit_samples},
         {"tune.verify", verify},
-        {"tune.wait", wait},
+        {"tune.wait", waiting},
+        {"tune.ahead", ahead},
         {"tune.memory_mb", memory},
         {"tune.statistic", statistic},
         {"tune.cache", cache},
         {"tune.recheck", recheck},
+        {"tune.isolate", isolate},
+        {"tune.isolate_ms", NULL}, /* integration.quarantine: a sleeper that takes longer is quarantined */
         {"tune.force", force},
         {"candidates.pin", pin},
         {"candidates.deny", deny},
