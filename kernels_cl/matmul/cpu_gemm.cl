@@ -142,6 +142,13 @@ typedef float16 VEC;
             name##_small(a, lda, b, b_row, c, ldc, kc, min(rows, SMALL), cols, alpha, beta);                          \
     }
 
+/* PoCL's own prefetch() does nothing; what its compiler offers does. */
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define FETCH(from) __builtin_prefetch((const void *)(size_t)(from), 0, 2)
+#else
+#define FETCH(from) prefetch(from, W)
+#endif
+
 /* The panel of B that comes next is brought nearer while this one is computed, `step` of its lines before each tile. */
 struct ahead {
     global const REAL *b;
@@ -155,10 +162,9 @@ static void look_ahead(struct ahead *x)
     const int end = min(x->at + x->step, x->end);
     for (; x->at < end; x->at++) {
 #if TB
-        __builtin_prefetch((const void *)(size_t)(x->b + x->at % NR * x->ldb + x->at / NR * W), 0, 2);
+        FETCH(x->b + x->at % NR * x->ldb + x->at / NR * W);
 #else
-        UNROLL for (int v = 0; v < NV; v++)
-            __builtin_prefetch((const void *)(size_t)(x->b + x->at * x->ldb + v * W), 0, 2);
+        UNROLL for (int v = 0; v < NV; v++) FETCH(x->b + x->at * x->ldb + v * W);
 #endif
     }
 #endif

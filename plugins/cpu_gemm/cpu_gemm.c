@@ -126,7 +126,7 @@ static int32_t add(const qst_host *host, const struct cpu_gemm_row *row, struct 
     candidate.size = (uint32_t)sizeof candidate;
     candidate.op = "matmul";
     candidate.variant = row->variant;
-    candidate.revision = 1;
+    candidate.revision = 2;
     candidate.classes = QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST;
     candidate.problem_size = (uint32_t)sizeof(qst_matmul);
     candidate.n_memberships = (uint32_t)QSTK_COUNT(memberships);
