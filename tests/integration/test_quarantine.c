@@ -3,7 +3,7 @@
  * test_quarantine.c: a candidate that kills whoever tries it, and one that never ends. Without isolation the first
  * process dies; the second tries it after all others, which are stored by then, and dies too; the third leaves it alone
  * and says why. With it, the second has it tried elsewhere. The test runs itself as those processes:
- * `test_quarantine PLACE PLUGIN TUNE`, TUNE being members of the configuration's "tune".
+ * `test_quarantine PLACE TUNE K`, TUNE being members of the configuration's "tune"; of K depends how the candidate dies.
  */
 #define _GNU_SOURCE /* realpath, mkdtemp */
 
@@ -30,7 +30,7 @@ static void to_stdout(void *user, const char *text, size_t length)
 }
 
 /* One process: a call with the killer among the candidates; prints the verdicts where it survives. */
-static int child(const char *place, const char *plugin, const char *tune)
+static int child(const char *place, const char *tune, int k)
 {
     void         *state;
     cl_fixture   *cl;
@@ -47,15 +47,16 @@ static int child(const char *place, const char *plugin, const char *tune)
     if (cl_fixture_open(&state))
         return 2;
     cl = state;
-    snprintf(config, sizeof config,
-             "{\"store\": {\"path\": \"%s\"}, \"plugins\": {\"dirs\": [\"%s/%s\"], \"load\": [\"%s\", \"unit\"]}, "
-             "\"tune\": {%s, \"short_circuit\": false}, \"candidates\": {\"pin\": [\"matmul.unit.min/*\", "
-             "\"matmul.%s.*\"]}}",
-             place, QST_TEST_PLUGINS, plugin, plugin, tune, plugin);
+    snprintf(
+        config, sizeof config,
+        "{\"store\": {\"path\": \"%s\"}, \"plugins\": {\"dirs\": [\"%s/killer\"], \"load\": [\"killer\", \"unit\"]}, "
+        "\"tune\": {%s, \"short_circuit\": false}, \"candidates\": {\"pin\": [\"matmul.unit.min/*\", "
+        "\"matmul.killer.*\"]}}",
+        place, QST_TEST_PLUGINS, tune);
     qst_options_init(&options);
     options.flags = QST_NO_FILES | QST_NO_ENV;
     options.config = config;
-    qst_matmul_init(&p, 48, 40, 32, QST_F32);
+    qst_matmul_init(&p, 48, 40, k, QST_F32);
     matmul_case_open(&c, cl, &p, NULL);
     if (qst_context_create(&ctx, &options, &err) == QST_OK &&
         qst_matmul_enqueue(ctx, cl->in_order, &p, c.mem[0], c.mem[1], matmul_case_operand(&c, 2).handle, 0, NULL, NULL,
@@ -72,20 +73,22 @@ static int child(const char *place, const char *plugin, const char *tune)
 }
 
 /* Runs a process; its wait status, and what it printed. */
-static int run(const char *place, const char *plugin, const char *tune, char *out, size_t size)
+static int run(const char *place, const char *tune, int k, char *out, size_t size)
 {
     int     ends[2], status = 0;
     size_t  used = 0;
     ssize_t n;
     pid_t   pid;
+    char    number[16];
 
+    snprintf(number, sizeof number, "%d", k);
     assert_int_equal(pipe(ends), 0);
     pid = fork();
     if (!pid) {
         dup2(ends[1], 1);
         close(ends[0]);
         close(ends[1]);
-        execl(self, self, place, plugin, tune, (char *)NULL);
+        execl(self, self, place, tune, number, (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -125,10 +128,10 @@ static void use_without_isolation(const char *place)
 {
     const char *tune = "\"isolate\": \"none\"";
 
-    assert_true(died(run(place, "killer", tune, out, sizeof out)));
-    assert_true(died(run(place, "killer", tune, out, sizeof out)));
+    assert_true(died(run(place, tune, 32, out, sizeof out)));
+    assert_true(died(run(place, tune, 32, out, sizeof out)));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(run(place, "killer", tune, out, sizeof out), 0);
+        assert_int_equal(run(place, tune, 32, out, sizeof out), 0);
         assert_said("in quarantine: 2 processes died");
     }
 }
@@ -137,9 +140,9 @@ static void use_of_suspects(const char *place)
 {
     const char *tune = "\"isolate\": \"suspect\"";
 
-    assert_true(died(run(place, "killer", tune, out, sizeof out)));
+    assert_true(died(run(place, tune, 32, out, sizeof out)));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(run(place, "killer", tune, out, sizeof out), 0);
+        assert_int_equal(run(place, tune, 32, out, sizeof out), 0);
         assert_said("in quarantine: 1 process died when it tried it here; it died of SIGABRT in a process of its own");
     }
 }
@@ -147,16 +150,27 @@ static void use_of_suspects(const char *place)
 /* Nobody dies at all, and what is right elsewhere is tried here. */
 static void use_of_all(const char *place)
 {
-    assert_int_equal(run(place, "killer", "\"isolate\": \"all\"", out, sizeof out), 0);
-    assert_said("it died of SIGABRT in a process of its own");
-    assert_said("\"winner\":\"matmul.unit.min");
+    static const struct {
+        int         k;
+        const char *said;
+    } ways[] = {{32, "it died of SIGABRT in a process of its own"},
+                {33, "it died of SIGSEGV in a process of its own"},
+                {34, "it ended a process of its own, with status 3"}};
+    char own[4200];
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        snprintf(own, sizeof own, "%s/%d", place, ways[i].k);
+        assert_int_equal(run(own, "\"isolate\": \"all\"", ways[i].k, out, sizeof out), 0);
+        assert_said(ways[i].said);
+        assert_said("\"winner\":\"matmul.unit.min");
+    }
 }
 
 /* A deadline that nobody else would keep, either. */
 static void use_of_a_deadline(const char *place)
 {
-    assert_int_equal(run(place, "sleeper", "\"isolate\": \"all\", \"isolate_ms\": 20", out, sizeof out), 0);
-    assert_said("matmul.sleeper.sleeps/1");
+    assert_int_equal(run(place, "\"isolate\": \"all\", \"isolate_ms\": 20", 35, out, sizeof out), 0);
+    assert_said("matmul.killer.dies/1");
     assert_said("it had not ended after 20 ms in a process of its own");
 }
 
@@ -194,5 +208,5 @@ int main(int argc, char **argv)
     };
 
     self = argv[0];
-    return argc > 3 ? child(argv[1], argv[2], argv[3]) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 3 ? child(argv[1], argv[2], atoi(argv[3])) : cmocka_run_group_tests(tests, NULL, NULL);
 }

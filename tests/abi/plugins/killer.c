@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * killer.c: a saboteur for the tests: a candidate of matmul that kills the process that tries it.
+ * killer.c: a saboteur for the tests: a candidate of matmul that kills the process that tries it, in a way that depends
+ * on k, or never comes back.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "saboteur.h"
+#include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
 {
@@ -13,8 +17,23 @@ static int32_t program(void *user, const qst_device *device, const qst_key *key,
 
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
-    (void)user, (void)device, (void)problem, (void)out;
-    abort();
+    const qst_matmul *p = problem;
+
+    (void)user, (void)device, (void)out;
+    switch (p->k) {
+    case 33:
+        *(volatile char *)(uintptr_t)p->k = 0; /* nothing is there */
+        break;
+    case 34:
+        exit(3);
+    case 35:
+        while (pause())
+            ;
+        break;
+    default:
+        abort();
+    }
+    return QST_E_INTERNAL;
 }
 
 static const qst_candidate dies = {.size = sizeof dies,
