@@ -101,48 +101,52 @@ static void eliminate(qst__schedule *s)
             let_go(s, i, s->task->settings->speed_factor, best);
 }
 
-/* Where runs are long each costs much and tells much: the first one counts as a sample, and with one fewer than
- * tune.min_samples who is slower by tune.speed_factor twice over goes already. */
-static void hasten(qst__schedule *s)
+static bool is_long(const qst__schedule *s, uint32_t i)
 {
-    uint32_t last[2], n_live = qst__schedule_live(s, last);
-    uint64_t best = qst__schedule_best(s);
-
-    for (uint32_t i = 0; i < s->n && n_live > 2; i++) {
-        uint32_t seen = s->samples[i].count + 1;
-        uint64_t promise = qst__samples_promise(&s->samples[i]);
-        double   factor = s->task->settings->speed_factor;
-        if (!s->live[i] || s->first_ns[i] < QST__LONG_NS || seen < 2 || seen + 1 < s->min)
-            continue;
-        promise = s->first_ns[i] < promise ? s->first_ns[i] : promise;
-        factor *= seen < s->min ? factor : 1;
-        if ((double)promise <= factor * (double)best)
-            continue;
-        let_go(s, i, factor, best);
-        n_live--;
-    }
+    return s->first_ns[i] >= QST__LONG_NS;
 }
 
-/* The more samples, the less a slow one may lag behind: of what tune.speed_factor allows beyond 1 a half with one sample
- * more than tune.min_samples, a third with two, … It goes where both its least time and its pairs with the leader say so:
- * the first alone would be misled by a clock that changes, the second by a host with two speeds. */
+/* How far a candidate may lag behind the best with what has been seen of it; 0: too little to tell. Of what
+ * tune.speed_factor allows beyond 1 all with tune.min_samples (that is `eliminate`'s), a half with one sample more, a third
+ * with two, … Long runs cost much and tell much: the first counts too, and two are enough to begin with. */
+static double slack(const qst__schedule *s, uint32_t i)
+{
+    uint32_t seen = s->samples[i].count + is_long(s, i), least = is_long(s, i) ? 2 : s->min + 1;
+    uint32_t parts = is_long(s, i) ? seen - 1 : seen - s->min + 1;
+
+    return seen < least ? 0 : 1 + (s->task->settings->speed_factor - 1) / parts;
+}
+
+/* Who lags behind by more goes where both its least time and its pairs with the leader say so: the first alone would be
+ * misled by a clock that changes, the second by a host with two speeds. */
 static void narrow(qst__schedule *s)
 {
     uint32_t last[2], n_live = qst__schedule_live(s, last), leader = find_leader(s);
     uint64_t best = qst__schedule_best(s);
 
     for (uint32_t i = 0; i < s->n && n_live > 2; i++) {
-        const qst__samples *mine = &s->samples[i];
-        double              factor = 1;
-        if (!s->live[i] || i == leader || mine->count <= s->min)
+        uint64_t promise = qst__samples_promise(&s->samples[i]);
+        double   factor;
+        if (!s->live[i] || i == leader || (factor = slack(s, i)) <= 0)
             continue;
-        factor += (s->task->settings->speed_factor - 1) / (mine->count - s->min + 1);
-        if ((double)qst__samples_promise(mine) <= factor * (double)best ||
-            qst__compare(mine, &s->samples[leader]).ratio <= factor)
+        promise = is_long(s, i) && s->first_ns[i] < promise ? s->first_ns[i] : promise;
+        if ((double)promise <= factor * (double)best ||
+            qst__compare(&s->samples[i], &s->samples[leader]).ratio <= factor)
             continue;
         let_go(s, i, factor, best);
         n_live--;
     }
+}
+
+/* Runs so long that ten samples of each would take seconds: half of what may be more than tune.min_samples, and no further
+ * ones for the last two. */
+static void shorten(qst__schedule *s)
+{
+    if (s->shortened || qst__schedule_best(s) < QST__LONG_NS)
+        return;
+    s->shortened = true;
+    s->final = s->max;
+    s->max = s->min + (s->max - s->min) / 2;
 }
 
 /* One sample for each live candidate that has a turn left; every second time backwards. */
@@ -165,7 +169,8 @@ void qst__schedule_sampling(qst__schedule *s)
 {
     bool backwards = false;
 
-    hasten(s);
+    shorten(s);
+    narrow(s);
     while (!s->roofed && allow(s)) {
         if (qst__schedule_spent(s)) {
             s->spent = true;
@@ -178,7 +183,6 @@ void qst__schedule_sampling(qst__schedule *s)
             s->roofed = s->roofed || qst__schedule_confirmed(s, i);
         if (!s->roofed) {
             eliminate(s);
-            hasten(s);
             narrow(s);
         }
     }

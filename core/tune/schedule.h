@@ -40,6 +40,7 @@ typedef struct qst__schedule {
     bool     sole;           /* one candidate in all rounds: verified, not timed */
     bool     roofed;         /* ended by the roof */
     bool     spent;          /* ended by a budget */
+    bool     shortened;      /* max and final are those of long runs */
     bool     fallback_right; /* it was found right in this tuning, whether it could be timed or not */
 
     uint32_t min, max, final, confirm; /* samples */
