@@ -14,7 +14,7 @@
 #define BRACKET_COSTS 50u     /* the bracket's own cost is under 1/50 of what it brackets */
 #define REPEATS_MAX   64u
 /* Markers are used where they are cheap, on devices that share their processors with the host's other work: a bracket there
- * is longer than most turns of the scheduler's. In brackets of 1 ms runs of 25 µs varied by a factor of two from sample to
+ * is long enough that one wake-up or one turn of the scheduler's does not decide it. In brackets of 1 ms runs of 25 µs varied by a factor of two from sample to
  * sample (PoCL 3.1 on 2 cores). */
 #define STEADY_NS      2000000u
 #define STEADY_REPEATS 1024u
