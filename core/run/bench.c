@@ -13,8 +13,8 @@
 #define BRACKET_NS    100000u /* samples shorter than this are repeated inside one bracket */
 #define BRACKET_COSTS 50u     /* the bracket's own cost is under 1/50 of what it brackets */
 #define REPEATS_MAX   64u
-/* Markers are used where they are cheap, on devices that share their processors with the host's other work: a bracket there
- * is long enough that one wake-up or one turn of the scheduler's does not decide it. In brackets of 1 ms runs of 25 µs varied by a factor of two from sample to
+/* A CPU device shares its processors with the host's other work: a bracket there is long enough that one wake-up or one
+ * turn of the scheduler's does not decide it. In brackets of 1 ms runs of 25 µs varied by a factor of two from sample to
  * sample (PoCL 3.1 on 2 cores). */
 #define STEADY_NS      2000000u
 #define STEADY_REPEATS 1024u
@@ -22,20 +22,16 @@
 #define EVICTOR_LEAST  (64u << 20) /* bytes, where the device's cache is not known */
 #define HOST_DOUBT     1.05        /* device times over this times the host's are no measurement */
 
-/* A vendor's call shows the event of its last command at most, not of its first. */
 static bool any_hides_events(const qst__bench *r)
 {
     const qst__set *set = &r->shelf->set->model;
-    const char     *why = NULL;
+    const char     *why;
     uint32_t        i;
 
-    for (i = 0; i < set->n_candidates; i++) {
-        const qst_candidate *c = &set->candidates[i].desc;
-        if ((!c->steps || c->flags & QST_CANDIDATE_HIDES_EVENTS) &&
-            qst__settings_allow(r->site->ctx->settings, set->candidates[i].name, &why) &&
-            (!c->can_run || c->can_run(c->user, &r->site->facts.device, r->route->normal, &why) == QST_OK))
+    for (i = 0; i < set->n_candidates; i++)
+        if ((set->candidates[i].desc.flags & QST_CANDIDATE_HIDES_EVENTS) &&
+            qst__settings_allow(r->site->ctx->settings, set->candidates[i].name, &why))
             return true;
-    }
     return false;
 }
 
@@ -82,13 +78,16 @@ static qst_status evict(qst__bench *r, qst_error *err)
 uint32_t qst__bench_repeats(const qst__bench *r, uint64_t first_ns)
 {
     uint64_t least = BRACKET_NS, n;
-    uint32_t most = r->ruler == QST__RULER_MARKERS ? STEADY_REPEATS : REPEATS_MAX;
+    bool     steady = r->site->facts.device.type == QST_DEVICE_CPU;
+    uint32_t most = steady ? STEADY_REPEATS : REPEATS_MAX;
 
     if (r->main.repeat == QST_REPEAT_ADDS)
         most = REPEATS_ADDING;
-    if (r->ruler == QST__RULER_MARKERS)
-        least = BRACKET_COSTS * r->empty_ns > STEADY_NS ? BRACKET_COSTS * r->empty_ns : STEADY_NS;
-    if (r->ruler == QST__RULER_HOST)
+    if (r->ruler == QST__RULER_MARKERS && BRACKET_COSTS * r->empty_ns > least)
+        least = BRACKET_COSTS * r->empty_ns;
+    if (steady)
+        least = STEADY_NS;
+    else if (r->ruler == QST__RULER_HOST)
         least *= 10; /* a host bracket includes the wake-up of a finish */
     n = first_ns ? (least + first_ns - 1) / first_ns : most;
     n = n < 1 ? 1 : n > most ? most : n;
@@ -112,15 +111,20 @@ static qst_status bracket(qst__bench *r, qst__tried *t, uint64_t *span, uint64_t
     if (r->ruler == QST__RULER_MARKERS)
         code = clEnqueueMarkerWithWaitList(queue, 0, NULL, &from);
     for (i = 0; i < t->repeats && code == CL_SUCCESS && status == QST_OK; i++) {
-        bool events = r->ruler == QST__RULER_EVENTS;
+        bool events = r->ruler == QST__RULER_EVENTS, begins = events && i == 0;
+        bool vendor = !t->main->runner; /* its event covers its call: there is no other for the beginning */
         status = qst__way_enqueue(t->main, r->site,
                                   &(qst__go){.queue = queue,
                                              .in_order = true,
                                              .operands = r->main.operand,
-                                             .event = events && i + 1 == t->repeats ? &to : NULL,
-                                             .first = events && i == 0 ? &from : NULL},
+                                             .event = vendor && begins                ? &from
+                                                      : events && i + 1 == t->repeats ? &to
+                                                                                      : NULL,
+                                             .first = !vendor && begins ? &from : NULL},
                                   err);
     }
+    if (from && !to && r->ruler == QST__RULER_EVENTS && clRetainEvent(from) == CL_SUCCESS)
+        to = from; /* the only call of a vendor's */
     if (r->ruler == QST__RULER_MARKERS && code == CL_SUCCESS && status == QST_OK)
         code = clEnqueueMarkerWithWaitList(queue, 0, NULL, &to);
     if (code == CL_SUCCESS)

@@ -108,11 +108,12 @@ static bool is_long(const qst__schedule *s, uint32_t i)
 
 /* How far a candidate may lag behind the best with what has been seen of it; 0: too little to tell. Of what
  * tune.speed_factor allows beyond 1 all with tune.min_samples (that is `eliminate`'s), a half with one sample more, a third
- * with two, … Long runs cost much and tell much: the first counts too, and two are enough to begin with. */
+ * with two, … Long runs cost much and tell much: the first counts too; all with two of
+ * them, a third with three, a fourth with four, … */
 static double slack(const qst__schedule *s, uint32_t i)
 {
     uint32_t seen = s->samples[i].count + is_long(s, i), least = is_long(s, i) ? 2 : s->min + 1;
-    uint32_t parts = is_long(s, i) ? seen - 1 : seen - s->min + 1;
+    uint32_t parts = !is_long(s, i) ? seen - s->min + 1 : seen > 2 ? seen : 1;
 
     return seen < least ? 0 : 1 + (s->task->settings->speed_factor - 1) / parts;
 }
@@ -138,15 +139,15 @@ static void narrow(qst__schedule *s)
     }
 }
 
-/* Runs so long that ten samples of each would take seconds: half of what may be more than tune.min_samples, and no further
- * ones for the last two. */
+/* Runs so long that ten samples of each would take seconds: a third of what may be more than tune.min_samples, for the last
+ * two as much again. */
 static void shorten(qst__schedule *s)
 {
     if (s->shortened || qst__schedule_best(s) < QST__LONG_NS)
         return;
     s->shortened = true;
-    s->final = s->max;
-    s->max = s->min + (s->max - s->min) / 2;
+    s->max = s->min + (s->max - s->min) / 3;
+    s->final = s->max + (s->max - s->min + 1);
 }
 
 /* One sample for each live candidate that has a turn left; every second time backwards. */
