@@ -210,7 +210,8 @@ static bool prune(qst__schedule *s, uint32_t candidate, uint64_t best)
     double factor = s->task->settings->prune_factor;
     char   why[120];
 
-    if (!best || candidate == s->task->set->fallback || !(factor > 0) || !(estimate > factor * (double)best))
+    if (!best || candidate == s->task->set->fallback || !(factor > 0) || !(estimate > factor * (double)best) ||
+        estimate <= QST__PRUNE_LEAST_NS)
         return false;
     snprintf(why, sizeof why, "not built: estimated %.4g ms is over %g times the best measured time, %.4g ms",
              estimate * 1e-6, factor, (double)best * 1e-6);

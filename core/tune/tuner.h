@@ -23,10 +23,12 @@
 #include "tune/rig.h"
 
 /* Numbers that decide and are not configuration. */
-#define QST__SLOW_FACTOR   5.0      /* first contact over this times the best: dropped before it is verified */
-#define QST__LONG_NS       4000000u /* a first run that lasts so long tells as much as a sample */
-#define QST__FINAL_SAMPLES 21u      /* the last two survivors may take so many */
-#define QST__TIE_FLOOR     0.01     /* pair ratios nearer to 1 than this are always ties */
+#define QST__SLOW_FACTOR 5.0 /* first contact over this times the best: dropped before it is verified */
+/* An estimate under this is never too bad: most of it is what a launch may cost, of which estimates know little. */
+#define QST__PRUNE_LEAST_NS 100000.0
+#define QST__LONG_NS        4000000u /* a first run that lasts so long tells as much as a sample */
+#define QST__FINAL_SAMPLES  21u      /* the last two survivors may take so many */
+#define QST__TIE_FLOOR      0.01     /* pair ratios nearer to 1 than this are always ties */
 
 typedef struct qst__task {
     const qst__alloc    *alloc;

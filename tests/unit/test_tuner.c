@@ -127,23 +127,23 @@ static void accounts(void **state)
 
 static void order_and_prune(void **state)
 {
-    toy_spec   specs[] = {{.variant = "f", .estimate = 9000, .fallback = true},
-                          {.variant = "a", .estimate = 900, .group = "high"},
-                          {.variant = "b", .estimate = 100},
+    toy_spec   specs[] = {{.variant = "f", .estimate = 9000e3, .fallback = true},
+                          {.variant = "a", .estimate = 900e3, .group = "high"},
+                          {.variant = "b", .estimate = 100e3},
                           {.variant = "u"},
-                          {.variant = "c", .estimate = 801, .group = "high"},
+                          {.variant = "c", .estimate = 801e3, .group = "high"},
                           {.variant = "v", .estimate = -1}};
-    rig_script scripts[] = {{.samples = {450}}, {.samples = {1}},   {.samples = {100}},
-                            {.samples = {200}}, {.samples = {100}}, {.samples = {250}}};
+    rig_script scripts[] = {{.samples = {450000}}, {.samples = {1000}},   {.samples = {100000}},
+                            {.samples = {200000}}, {.samples = {100000}}, {.samples = {250000}}};
     bench      b;
     (void)state;
 
     start(&b, specs, scripts, 6);
     assert_int_equal(tune(&b), QST_OK);
-    /* unknown ones u and v, then by estimate; over 800: a and c are never built, the fallback is */
+    /* unknown ones u and v, then by estimate; over 800 µs: a and c are never built, the fallback is */
     assert_memory_equal(b.rig.log, "open p:u c:u u p:v c:v v p:b c:b b p:f c:f f ", 45);
     assert_string_equal(outcome(&b, 1), "PRUNED");
-    assert_string_equal(why(&b, 1), "not built: estimated 0.0009 ms is over 8 times the best measured time, 0.0001 ms");
+    assert_string_equal(why(&b, 1), "not built: estimated 0.9 ms is over 8 times the best measured time, 0.1 ms");
     assert_string_equal(outcome(&b, 4), "PRUNED");
     assert_string_equal(winner(&b), "b");
     finish(&b);

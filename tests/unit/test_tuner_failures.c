@@ -111,19 +111,28 @@ static void open_fails(void **state)
  * and the verdict says why. tune.prune_factor 0 has each one race. */
 static void hopeless_baseline(void **state)
 {
-    toy_spec   specs[] = {{.variant = "a", .group = "high"}, {.variant = "v", .estimate = 801}};
-    rig_script scripts[] = {{.samples = {100}}, {.samples = {120}}};
+    toy_spec   specs[] = {{.variant = "a", .group = "high"}, {.variant = "v", .estimate = 801e3}};
+    rig_script scripts[] = {{.samples = {100000}}, {.samples = {120000}}};
     bench      b;
     (void)state;
 
     start(&b, specs, scripts, 2);
     assert_int_equal(tune(&b), QST_OK);
     assert_string_equal(outcome(&b, 1), "PRUNED");
-    assert_string_equal(why(&b, 1),
-                        "not built: estimated 0.000801 ms is over 8 times the best measured time, 0.0001 ms");
+    assert_string_equal(why(&b, 1), "not built: estimated 0.801 ms is over 8 times the best measured time, 0.1 ms");
     assert_int_equal(b.verdict.findings[1].round, 1);
     finish(&b);
 
+    /* so little is not worth leaving out, whatever it is beside the best */
+    specs[1].estimate = 99e3;
+    scripts[0].samples[0] = 100;
+    scripts[1].samples[0] = 120;
+    start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(outcome(&b, 1), "TIMED");
+    finish(&b);
+
+    specs[1].estimate = 801e3;
     start(&b, specs, scripts, 2);
     b.task.settings.prune_factor = 0;
     assert_int_equal(tune(&b), QST_OK);
@@ -134,9 +143,10 @@ static void hopeless_baseline(void **state)
 
 static void wrong_later(void **state)
 {
-    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "p", .group = "high", .estimate = 900}};
-    rig_script scripts[] = {{.samples = {100, RIG_WRONG}}, {.first_ns = 501, .samples = {900}}, {.samples = {800}}};
-    bench      b;
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "p", .group = "high", .estimate = 900e3}};
+    rig_script scripts[] = {
+        {.samples = {100000, RIG_WRONG}}, {.first_ns = 501000, .samples = {900000}}, {.samples = {800000}}};
+    bench b;
     (void)state;
 
     start(&b, specs, scripts, 3);
