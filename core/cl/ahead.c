@@ -1,31 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
  * ahead.c: our end of the forerunner: writes jobs, waits for answers, notices its death. See ahead.h. */
-#define _GNU_SOURCE
 #include "cl/ahead.h"
 
+#include "base/child.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cl/ahead-wire.h"
 #include "cl/program.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define LOOK_MS    20                     /* between two looks at `stop` */
 #define JOB_NS     UINT64_C(120000000000) /* a job that takes longer is given up */
+#define END_NS     UINT64_C(2000000000)   /* for what has hung up to be gone */
 #define FAILURES   3u                     /* after so many the forerunner is left alone */
 #define GRID_LARGE 65535u                 /* drivers may build a wider grid in another way: launched as it is */
 #define DEVICES    64u                    /* of a platform that are looked through */
-
-extern char **environ;
 
 typedef struct done {
     uint8_t digest[32];
@@ -36,8 +27,7 @@ struct qst__ahead {
     const qst__log   *log;
     qst__clock        clock;
     char             *path;
-    int               socket; /* −1: no process */
-    pid_t             child;
+    qst__child        child;
     uint32_t          failures;
     QST__VEC(done) done;
 };
@@ -51,7 +41,7 @@ qst__ahead *qst__ahead_create(const qst__alloc *alloc, const qst__log *log, cons
     b->alloc = alloc;
     b->log = log;
     b->clock = qst__clock_host();
-    b->socket = -1;
+    b->child = QST__CHILD_NONE;
     b->path = qst__strdup(alloc, path);
     if (b->path)
         return b;
@@ -61,80 +51,28 @@ qst__ahead *qst__ahead_create(const qst__alloc *alloc, const qst__log *log, cons
 
 /* ---- The process ---------------------------------------------------------------------------------------------- */
 
-static qst_status prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int theirs)
-{
-    sigset_t none, all;
-
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
-    if (posix_spawn_file_actions_adddup2(actions, theirs, STDIN_FILENO) ||
-        posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", 1, 0) ||
-        posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", 1, 0) ||
-        posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1) ||
-        posix_spawnattr_setsigmask(attributes, &none) || posix_spawnattr_setsigdefault(attributes, &all) ||
-        posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        return QST_E_NOMEM;
-    return QST_OK;
-}
-
-/* A host's signal handlers and open files are none of the forerunner's business. */
 static bool start(qst__ahead *b)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t          attributes;
-    char                      *argv[2] = {b->path, NULL};
-    int                        pair[2], code = ENOMEM;
+    char *argv[2] = {b->path, NULL};
+    int   code;
 
-    if (b->socket >= 0)
+    if (b->child.socket >= 0)
         return true;
-    if (b->failures >= FAILURES || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+    if (b->failures >= FAILURES)
         return false;
-    if (!posix_spawn_file_actions_init(&actions)) {
-        if (!posix_spawnattr_init(&attributes)) {
-            if (prepare(&actions, &attributes, pair[1]) == QST_OK)
-                code = posix_spawn(&b->child, b->path, &actions, &attributes, argv, environ);
-            (void)posix_spawnattr_destroy(&attributes);
-        }
-        (void)posix_spawn_file_actions_destroy(&actions);
-    }
-    (void)close(pair[1]);
-    if (!code) {
-        b->socket = pair[0];
+    code = qst__child_start(&b->child, argv);
+    if (!code)
         return true;
-    }
-    (void)close(pair[0]);
     b->failures = FAILURES;
     QST__LOG(b->log, CL, INFO, "%s: %s: programs are built in this process", b->path, strerror(code));
     return false;
-}
-
-/* Ends it; gives the signal of its own making that it had died of, else 0. */
-static int end(qst__ahead *b, bool by_force)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
-    int              state = 0;
-    pid_t            child;
-
-    if (b->socket < 0)
-        return 0;
-    (void)close(b->socket); /* it ends at the end of its input */
-    b->socket = -1;
-    if (by_force)
-        (void)kill(b->child, SIGKILL);
-    do
-        child = waitpid(b->child, &state, 0);
-    while (child < 0 && errno == EINTR);
-    for (size_t i = 0; child == b->child && WIFSIGNALED(state) && i < sizeof faults / sizeof *faults; i++)
-        if (WTERMSIG(state) == faults[i])
-            return faults[i];
-    return 0;
 }
 
 void qst__ahead_destroy(qst__ahead *b)
 {
     if (!b)
         return;
-    (void)end(b, true);
+    (void)qst__child_end(&b->child, NULL);
     qst__vec_finish(b->alloc, &b->done);
     qst__free(b->alloc, b->path);
     qst__free(b->alloc, b);
@@ -260,63 +198,21 @@ static void digest_of(const qst__ahead_job *job, const char *options, uint8_t di
 
 /* ---- Talking ---------------------------------------------------------------------------------------------------- */
 
-/* Waits until the socket is ready. False: given up. */
-static bool wait_for(const qst__ahead *b, const qst__ahead_job *job, short events, uint64_t until)
-{
-    struct pollfd look = {b->socket, events, 0};
-    int           ready = 0;
-
-    while (!atomic_load(job->stop) && qst__now(&b->clock) < until) {
-        ready = poll(&look, 1, LOOK_MS);
-        if (ready > 0 || (ready < 0 && errno != EINTR))
-            break;
-    }
-    return ready > 0;
-}
-
-static bool say(const qst__ahead *b, const qst__ahead_job *job, const char *bytes, size_t n, uint64_t until)
-{
-    while (n && wait_for(b, job, POLLOUT, until)) {
-        ssize_t sent = send(b->socket, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && errno != EINTR && errno != EAGAIN)
-            return false;
-        bytes += sent > 0 ? sent : 0;
-        n -= sent > 0 ? (size_t)sent : 0;
-    }
-    return n == 0;
-}
-
-static bool hear(const qst__ahead *b, const qst__ahead_job *job, qst__wire_answer *answer, uint64_t until)
-{
-    size_t have = 0;
-
-    while (have < sizeof *answer && wait_for(b, job, POLLIN, until)) {
-        ssize_t got = recv(b->socket, (char *)answer + have, sizeof *answer - have, MSG_DONTWAIT);
-        if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
-            return false;
-        have += got > 0 ? (size_t)got : 0;
-    }
-    return have == sizeof *answer && answer->magic == QST__WIRE_MAGIC;
-}
-
 /* It gave no answer: it died, or takes too long, or nobody wants to know any more. */
-static qst_status give_up(qst__ahead *b, const qst__ahead_job *job, qst_error *err)
+static qst_status give_up(qst__ahead *b, const qst__ahead_job *job, qst__talk how, qst_error *err)
 {
-    bool stopped = atomic_load(job->stop), hung = false;
-    int  fault;
+    const qst__patience patience = {&b->clock, qst__now(&b->clock) + END_NS, NULL};
+    bool                stopped = atomic_load(job->stop);
+    const char         *fault;
 
-    if (!stopped) {
-        struct pollfd look = {b->socket, POLLIN, 0};
-        hung = poll(&look, 1, 0) == 0; /* a dead one's socket is at its end */
-    }
-    fault = end(b, stopped || hung);
+    fault = qst__child_fault(qst__child_end(&b->child, how == QST__TALK_ENDED ? &patience : NULL));
     b->failures += stopped ? 0 : 1;
-    if (!fault) {
-        if (!stopped)
-            QST__LOG(b->log, CL, WARN, "%s: building ahead %s", job->who, hung ? "takes too long" : "ended early");
-        return QST_OK;
-    }
-    return qst__fail(err, QST_E_REFUSED, job->who, "the process that built it ahead was killed by signal %d", fault);
+    if (fault)
+        return qst__fail(err, QST_E_REFUSED, job->who, "the process that built it ahead died of %s", fault);
+    if (!stopped)
+        QST__LOG(b->log, CL, WARN, "%s: building ahead %s", job->who,
+                 how == QST__TALK_LATE ? "takes too long" : "ended early");
+    return QST_OK;
 }
 
 static bool known(const qst__ahead *b, const uint8_t digest[32])
@@ -329,13 +225,18 @@ static bool known(const qst__ahead *b, const uint8_t digest[32])
 
 static qst_status send_job(qst__ahead *b, const qst__ahead_job *job, const qst__str *body, qst_error *err)
 {
-    qst__wire_head   head = {QST__WIRE_MAGIC, (uint32_t)body->length};
-    qst__wire_answer answer = {0, 0};
-    uint64_t         until = qst__now(&b->clock) + JOB_NS;
+    const qst__patience patience = {&b->clock, qst__now(&b->clock) + JOB_NS, job->stop};
+    qst__wire_head      head = {QST__WIRE_MAGIC, (uint32_t)body->length};
+    qst__wire_answer    answer = {0, 0};
+    size_t              got;
+    qst__talk           how = qst__child_write(&b->child, &head, sizeof head, &patience);
 
-    if (!say(b, job, (const char *)&head, sizeof head, until) || !say(b, job, body->text, body->length, until) ||
-        !hear(b, job, &answer, until))
-        return give_up(b, job, err);
+    if (how == QST__TALK_DONE)
+        how = qst__child_write(&b->child, body->text, body->length, &patience);
+    if (how == QST__TALK_DONE)
+        how = qst__child_read(&b->child, &answer, sizeof answer, &got, &patience);
+    if (how != QST__TALK_DONE || answer.magic != QST__WIRE_MAGIC)
+        return give_up(b, job, how, err);
     if (answer.code)
         QST__LOG(b->log, CL, INFO, "%s: building ahead gives %s", job->who, qst__cl_name(answer.code));
     return QST_OK;

@@ -254,3 +254,19 @@ qst_status qst__plugins_home(const qst__alloc *alloc, char **home)
         return status;
     return *home ? QST_OK : slash ? QST_E_NOMEM : QST_E_NOTFOUND;
 }
+
+qst_status qst__plugins_helper(const qst__alloc *alloc, const char *file, char **path, char *why, size_t why_size)
+{
+    char      *home = NULL;
+    qst_status status = qst__plugins_home(alloc, &home);
+
+    *path = NULL;
+    if (status == QST_OK) {
+        *strrchr(home, '/') = '\0';
+        status = qst__search_file(alloc, home, file, path, why, why_size);
+    } else {
+        (void)snprintf(why, why_size, "where the library is installed cannot be told");
+    }
+    qst__free(alloc, home);
+    return status;
+}

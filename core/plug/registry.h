@@ -66,4 +66,8 @@ void qst__plugin_refuse(qst__plugins *plugins, qst__plugin *plugin, const char *
  * E_NOTFOUND where it cannot be told, E_NOMEM. */
 qst_status qst__plugins_home(const qst__alloc *alloc, char **home);
 
+/* The path of a program that came with this library, beside that directory, by the rules of search.h for code.
+ * Allocated; else NULL, and `why` has one line. */
+qst_status qst__plugins_helper(const qst__alloc *alloc, const char *file, char **path, char *why, size_t why_size);
+
 #endif

@@ -11,7 +11,7 @@
 #include "run/background.h"
 
 #include "cl/ahead.h"
-#include "plug/search.h"
+#include "plug/registry.h"
 
 #include <sched.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 #define REST_NS    1000000000u /* and no longer than this */
 #define LOOK_NS    10000000u   /* between two looks meanwhile whether all is given up */
 #define NICE       10          /* of the worker's thread: what calls need goes first */
-#define FORERUNNER "ahead-1"   /* beside the plugins' folder */
+#define FORERUNNER "qst-ahead" /* beside the plugins' folder */
 
 struct qst__worker {
     qst_context *ctx;
@@ -75,18 +75,16 @@ bool qst__background_here(const qst_context *ctx)
 static void look_for_ahead(qst__worker *w)
 {
     const qst__alloc *alloc = &w->ctx->alloc;
-    char             *home = NULL, *path = NULL, why[256] = "";
+    char             *path = NULL, why[256];
 
     w->looked = true;
-    if (!w->ctx->settings->ahead || qst__plugins_home(alloc, &home) != QST_OK)
+    if (!w->ctx->settings->ahead)
         return;
-    *strrchr(home, '/') = '\0'; /* the plugins' folder stands beside it */
-    if (qst__search_file(alloc, home, FORERUNNER, &path, why, sizeof why) == QST_OK)
+    if (qst__plugins_helper(alloc, FORERUNNER, &path, why, sizeof why) == QST_OK)
         w->ahead = qst__ahead_create(alloc, &w->ctx->log, path);
     else
         QST__LOG(&w->ctx->log, CL, INFO, "programs are built in this process: %s", why);
     qst__free(alloc, path);
-    qst__free(alloc, home);
 }
 
 qst_status qst__background_build(qst__site *site, const qst_program *desc, const qst__recipe *recipe, uint32_t program,

@@ -2,28 +2,18 @@
  *
  * isolate.c: see isolate.h. The process is waited for by reading what it writes until it ends.
  */
-#define _GNU_SOURCE /* closing what the host has open */
 #include "run/isolate.h"
 
+#include "base/child.h"
 #include "conf/json.h"
 #include "model/field.h"
 #include "run/quarantine.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define PROGRAM   "qst-try"
 #define MARGIN_MS 5000 /* over its own deadline, after which it is ended from here */
-
-extern char **environ;
 
 /* What came of a trial elsewhere. */
 enum { CAME_BACK, KILLS, NOTHING_LEARNT };
@@ -89,97 +79,26 @@ static bool make_config(const qst__shelf *shelf, uint32_t candidate, qst__str *o
     return made;
 }
 
-/* The program beside the folder of plugins. */
-static bool find_program(const qst_context *ctx, qst__str *path)
-{
-    char *home = NULL, *slash;
-
-    if (qst__plugins_home(&ctx->alloc, &home) != QST_OK)
-        return false;
-    slash = strrchr(home, '/');
-    if (slash)
-        qst__str_printf(path, "%.*s/%s", (int)(slash - home), home, PROGRAM);
-    qst__free(&ctx->alloc, home);
-    return slash && !path->failed && access(path->text, X_OK) == 0;
-}
-
 /* ---- The process --------------------------------------------------------------------------------------------------- */
 
-/* Starts it with default signals, nothing open that is the host's, and what it says to read here. */
-static bool start(char *const *arguments, pid_t *pid, int *from)
+/* What it says until it ends, or until it is too late. False: it cannot be started. */
+static bool listen(const qst_context *ctx, char *const *arguments, char *said, size_t room)
 {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t          how;
-    sigset_t                   none, all;
-    int                        ends[2];
-    bool                       started;
+    const uint64_t ms = (uint64_t)(ctx->settings->isolate_ms + MARGIN_MS);
+    qst__patience  patience = {&ctx->clock, qst__now(&ctx->clock) + ms * 1000000u, NULL};
+    qst__child     child;
+    size_t         used;
 
-    if (pipe(ends))
+    if (qst__child_start(&child, arguments))
         return false;
-    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&how);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, ends[1], 1);
-    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
-    posix_spawnattr_setsigmask(&how, &none);
-    posix_spawnattr_setsigdefault(&how, &all);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    started = posix_spawn(pid, arguments[0], &files, &how, arguments, environ) == 0;
-    posix_spawnattr_destroy(&how);
-    posix_spawn_file_actions_destroy(&files);
-    close(ends[1]);
-    *from = ends[0];
-    if (!started)
-        close(ends[0]);
-    return started;
-}
-
-/* Reads until it ends. Too late: it is killed. The program may wait for children of its own, and take ours. */
-static void listen(const qst_context *ctx, pid_t pid, int from, char *said, size_t room)
-{
-    uint64_t end = qst__now(&ctx->clock) + (uint64_t)(ctx->settings->isolate_ms + MARGIN_MS) * 1000000u, now;
-    size_t   used = 0;
-    ssize_t  n = 1;
-
-    while (n && (now = qst__now(&ctx->clock)) < end) {
-        struct pollfd one = {from, POLLIN, 0};
-        uint64_t      left = (end - now) / 1000000u + 1;
-        if (poll(&one, 1, left < 1000 ? (int)left : 1000) <= 0)
-            continue;
-        n = used + 1 < room ? read(from, said + used, room - used - 1) : 0;
-        if (n < 0 && errno != EINTR)
-            break;
-        used += n > 0 ? (size_t)n : 0;
-    }
+    qst__child_write_end(&child);
+    (void)qst__child_read(&child, said, room - 1, &used, &patience);
     said[used] = '\0';
-    close(from);
-    if (n)
-        kill(pid, SIGKILL);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)qst__child_end(&child, &patience);
+    return true;
 }
 
 /* ---- What it says -------------------------------------------------------------------------------------------------- */
-
-/* Signals that a program brings on itself. Others come from outside. */
-static const char *name_of_crash(int number)
-{
-    static const struct {
-        int         number;
-        const char *name;
-    } crashes[] = {{SIGSEGV, "SIGSEGV"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},
-                   {SIGILL, "SIGILL"},   {SIGFPE, "SIGFPE"},   {SIGSYS, "SIGSYS"}};
-
-    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        if (crashes[i].number == number)
-            return crashes[i].name;
-    return NULL;
-}
 
 static int read_answer(const qst_context *ctx, const char *said, char why[QST__WHY_BYTES])
 {
@@ -197,7 +116,7 @@ static int read_answer(const qst_context *ctx, const char *said, char why[QST__W
         snprintf(why, QST__WHY_BYTES, "it ended a process of its own, with status %d", number);
         return KILLS;
     }
-    crash = sscanf(said, "signal %d", &number) == 1 ? name_of_crash(number) : NULL;
+    crash = sscanf(said, "signal %d", &number) == 1 ? qst__child_fault(-number) : NULL;
     if (crash)
         snprintf(why, QST__WHY_BYTES, "it died of %s in a process of its own", crash);
     else
@@ -209,29 +128,25 @@ static int try_elsewhere(const qst__shelf *shelf, uint32_t candidate, char *prob
 {
     const qst_context    *ctx = shelf->site->ctx;
     const qst__candidate *c = &shelf->set->model.candidates[candidate];
-    qst__str              program, config;
-    char                  ms[32], said[256];
-    pid_t                 pid;
-    int                   from, answer = NOTHING_LEARNT;
+    qst__str              config;
+    char                  ms[32], said[256], *program = NULL;
+    int                   answer = NOTHING_LEARNT;
 
     snprintf(why, QST__WHY_BYTES, "%s cannot be started", PROGRAM);
     if (c->origin >= ctx->plugins.list.count) {
         snprintf(why, QST__WHY_BYTES, "it is the program's own, and in no plugin");
         return NOTHING_LEARNT;
     }
-    qst__str_init(&program, &ctx->alloc);
     qst__str_init(&config, &ctx->alloc);
     snprintf(ms, sizeof ms, "%lld", (long long)ctx->settings->isolate_ms);
-    if (find_program(ctx, &program) && make_config(shelf, candidate, &config)) {
-        char *const arguments[] = {program.text, config.text, (char *)shelf->set->model.op.name, problem, c->name,
-                                   ms,           NULL};
-        if (start(arguments, &pid, &from)) {
-            listen(ctx, pid, from, said, sizeof said);
+    if (qst__plugins_helper(&ctx->alloc, PROGRAM, &program, why, QST__WHY_BYTES) == QST_OK &&
+        make_config(shelf, candidate, &config)) {
+        char *const arguments[] = {program, config.text, (char *)shelf->set->model.op.name, problem, c->name, ms, NULL};
+        if (listen(ctx, arguments, said, sizeof said))
             answer = read_answer(ctx, said, why);
-        }
     }
     qst__str_finish(&config);
-    qst__str_finish(&program);
+    qst__free(&ctx->alloc, program);
     return answer;
 }
 

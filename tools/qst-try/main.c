@@ -5,7 +5,8 @@
  *     qst-try CONFIG OPERATION PROBLEM CANDIDATE MILLISECONDS
  *
  * A child tries the candidate on the problem, with the configuration's device and plugins and without a store; this
- * process waits for it, ends it after so many milliseconds, and writes one line to standard output:
+ * process waits for it, ends it after so many milliseconds, and writes one line to its standard input, a socket, since
+ * drivers and kernels may print to standard output:
  *     ok             it came back, whatever its answer
  *     signal N       it died
  *     exit N         it ended the process
@@ -38,8 +39,7 @@ typedef struct job {
 
 static int cannot(const char *what)
 {
-    printf("cannot %s\n", what);
-    fflush(stdout);
+    dprintf(STDIN_FILENO, "cannot %s\n", what);
     return CANNOT;
 }
 
@@ -169,17 +169,17 @@ static int wait_for(pid_t pid, uint64_t ms)
         if (now_ms() >= end) {
             kill(pid, SIGKILL);
             (void)waitpid(pid, &status, 0);
-            puts("late");
+            dprintf(STDIN_FILENO, "late\n");
             return 0;
         }
         nanosleep(&pause, NULL);
     }
     if (WIFSIGNALED(status))
-        printf("signal %d\n", WTERMSIG(status));
+        dprintf(STDIN_FILENO, "signal %d\n", WTERMSIG(status));
     else if (WEXITSTATUS(status) == 0)
-        puts("ok");
+        dprintf(STDIN_FILENO, "ok\n");
     else if (WEXITSTATUS(status) != CANNOT) /* else it has said so itself */
-        printf("exit %d\n", WEXITSTATUS(status));
+        dprintf(STDIN_FILENO, "exit %d\n", WEXITSTATUS(status));
     return 0;
 }
 
