@@ -13,7 +13,7 @@
 
 /* Why a candidate did not compute a point, and how often. */
 typedef struct tally {
-    char     text[160];
+    char     text[sizeof((qst_error *)NULL)->text];
     uint32_t count;
 } tally;
 
