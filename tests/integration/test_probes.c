@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_probes.c: peaks are measured once, cheaply, and are no lower than what candidates reach; a roof that is too low
- * never hides the best candidate.
+ * test_probes.c: peaks are measured once, cheaply, and are no lower than what candidates reach. What a peak that is wrong
+ * does, test_false_peaks.c shows.
  */
 #include "run/peaks.h"
 #include "support/blend.h"
@@ -18,11 +18,13 @@
 
 #include <cmocka.h>
 
-#define BLEND_N  65536
 #define LAUNCHES 500u /* of all probes of a key */
 /* Of the probe of a launch: three brackets at least, on a host that is busy. */
 #define LAUNCH_LEAST 31
 #define LAUNCH_MOST  201
+/* A second. No device is slower, however busy it is; a rate in a wrong unit would be. */
+#define OPS_LEAST   1e6
+#define BYTES_LEAST 1e5
 
 static void *fixture;
 
@@ -201,9 +203,9 @@ static void no_lower_than_seen(void **state)
         }
     }
     assert_true(number(peaks, "ops_per_s") >= ops / least[1] * 1e3 * 0.999999);
-    assert_true(number(peaks, "ops_per_s") > 1e8 && number(peaks, "ops_per_s") < 1e16);
-    assert_true(number(peaks, "bytes_per_s") > 1e7 && number(peaks, "bytes_per_s") < 1e15);
-    assert_true(number(peaks, "launch_ns") > 1 && number(peaks, "launch_ns") < 1e7);
+    assert_true(number(peaks, "ops_per_s") > OPS_LEAST && number(peaks, "ops_per_s") < 1e16);
+    assert_true(number(peaks, "bytes_per_s") > BYTES_LEAST && number(peaks, "bytes_per_s") < 1e15);
+    assert_true(number(peaks, "launch_ns") > 1 && number(peaks, "launch_ns") < 1e9);
     roof = number(v, "roof_ms");
     assert_true(roof > 0);
     assert_true(roof <= least[1] * 1.000001);
@@ -243,13 +245,13 @@ static void each_kind(void **state)
     for (i = 0; i < sizeof types / sizeof *types; i++) {
         if (types[i] == QST_F64 && !(cl->facts.device.flags & QST_DEVICE_F64))
             continue;
-        assert_true(measured(ctx, QST__PROBE_COMPUTE, types[i], 0) > 1e8);
+        assert_true(measured(ctx, QST__PROBE_COMPUTE, types[i], 0) > OPS_LEAST);
         after = counters(ctx);
         assert_in_range(after.probe_compute - before.probe_compute, 4, 120);
         before = after;
     }
     for (i = 12; i <= 24; i += 6) {
-        assert_true(measured(ctx, QST__PROBE_MEMORY, 0, INT64_C(1) << i) > 1e7);
+        assert_true(measured(ctx, QST__PROBE_MEMORY, 0, INT64_C(1) << i) > BYTES_LEAST);
         after = counters(ctx);
         assert_in_range(after.probe_memory - before.probe_memory, 4, 60);
         before = after;
@@ -259,146 +261,6 @@ static void each_kind(void **state)
     assert_in_range(after.probe_launch - before.probe_launch, LAUNCH_LEAST, LAUNCH_MOST);
     assert_int_equal(after.candidate, 0);
     assert_int_equal(after.verify, 0);
-    qst_context_destroy(ctx);
-}
-
-/* ---- A roof that is too low --------------------------------------------------------------------------------------- */
-
-static const char slow_source[] =
-    "kernel void slow(global const float *x, ulong x0, global float *y, ulong y0, ulong n, float a)\n"
-    "{ x += x0; y += y0;\n"
-    "  for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {\n"
-    "    float d = x[i];\n"
-    "    for (int r = 0; r < 400; r++) d = fma(d, a, 0.25f);\n"
-    "    y[i] = a * x[i] + (d == 0.125f ? 1.0f : 0.0f); } }\n";
-
-static int32_t slow_program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
-{
-    (void)user, (void)device, (void)key, (void)index;
-    out->data = slow_source;
-    out->length = sizeof slow_source - 1;
-    return QST_OK;
-}
-
-static int32_t slow_steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
-{
-    const blend_problem *p = problem;
-    const qst_arg        args[] = {qstk_operand(0), qstk_offset(0), qstk_operand(1),
-                                   qstk_offset(1),  qstk_i64(p->n), qstk_f32(p->a)};
-    qst_launch           one = qstk_launch(0, "slow", 1, args, QSTK_COUNT(args));
-    (void)user, (void)device;
-    one.global[0] = 256;
-    one.local[0] = 16;
-    return out->launch(out, &one);
-}
-
-/* Right, first to be contacted, and slower by far than the others. */
-static const qst_membership in_all[] = {{.group = "all", .constant = 1}};
-static const qst_candidate  slow = {.size = sizeof(qst_candidate),
-                                    .op = "blend",
-                                    .variant = "slow",
-                                    .revision = 1,
-                                    .classes = QST_CLASS_PLAIN,
-                                    .problem_size = sizeof(blend_problem),
-                                    .n_memberships = 1,
-                                    .memberships = in_all,
-                                    .program = slow_program,
-                                    .steps = slow_steps};
-
-/* The bandwidth that the store knows; sets it first where `value` is not 0. */
-static qst__peak stored(qst_context *ctx, double value)
-{
-    qst__site *site = site_of(ctx);
-    qst_set   *set = qst__peaks_set(ctx, QST__PROBE_MEMORY);
-    qst__peak  peak = {.role = QST_OP_PROBE_MEMORY, .bytes = 8 * BLEND_N};
-
-    qst__set_use(set);
-    if (value > 0) {
-        peak.value = value;
-        memcpy(peak.checksum, set->model.checksum, sizeof peak.checksum);
-        strcpy(peak.candidate, "none");
-        qst__peak_remember(site, set, &peak);
-    }
-    assert_int_equal(qst__peak_recall(site, set, &peak), QST_OK);
-    return peak;
-}
-
-/* Tunes with the peak as stored; the verdict's JSON, which the caller releases. */
-static json_t *tune(double peak, const char *config, qst_context **ctx)
-{
-    static const qst_candidate *const all[] = {&slow, &blend_loop, &blend_wide, NULL};
-    cl_fixture                       *cl = fixture;
-    blend_problem                     p = blend_of(BLEND_N, 3, 0);
-    qst_set                          *set;
-    blend_case                        c;
-    qst_error                         err = {0};
-
-    *ctx = blend_context(config);
-    set = blend_set(*ctx, all);
-    if (peak > 0)
-        stored(*ctx, peak);
-    blend_open(&c, cl->context, cl->in_order, &p);
-    if (qst_enqueue(set, cl->in_order, &c.problem, c.operand, 0, NULL, NULL, &err) != QST_OK)
-        fail_msg("%s: %s", err.source, err.text);
-    blend_check(&c, cl->in_order, 1);
-    blend_close(&c);
-    return verdict(*ctx);
-}
-
-static void expect_best(const json_t *v)
-{
-    assert_string_not_equal(json_string_value(json_object_get(v, "winner")), "blend.app.slow/1");
-    assert_true(json_array_size(json_object_get(finding(v, "blend.app.loop/1"), "samples")) > 0);
-    assert_true(json_array_size(json_object_get(finding(v, "blend.app.wide/1"), "samples")) > 0);
-}
-
-/* Everything is faster than a peak of a megabyte a second allows: it is raised to what was seen, in the store too, and
- * who was left out is tried. */
-static void beaten(void **state)
-{
-    qst_context *ctx;
-    json_t      *v = tune(1e6, NULL, &ctx);
-    qst__peak    peak = stored(ctx, 0);
-    (void)state;
-
-    expect_best(v);
-    assert_true(number(v, "limit_ms") <= 0); /* this key has no roof any more */
-    assert_true(peak.flags & QST__PEAK_RAISED);
-    assert_true(peak.value > 2e6);
-    json_decref(v);
-    qst_context_destroy(ctx);
-}
-
-/* A peak that the slow candidate comes near to but does not beat: it is measured again before it ends the tuning. */
-static void half_the_truth(void **state)
-{
-    qst_context *ctx;
-    json_t      *v = tune(0, "{\"tune\": {\"short_circuit\": false}}", &ctx);
-    double       ms = number(finding(v, "blend.app.slow/1"), "min_ms"), low = 8.0 * BLEND_N / (0.9 * ms) * 1e3;
-    (void)state;
-
-    assert_true(ms > 0);
-    json_decref(v);
-    qst_context_destroy(ctx);
-    v = tune(low, NULL, &ctx);
-    expect_best(v);
-    assert_true(stored(ctx, 0).value > low);
-    json_decref(v);
-    qst_context_destroy(ctx);
-}
-
-/* A peak that no device reaches ends nothing, and is believed. */
-static void unreached(void **state)
-{
-    qst_context *ctx;
-    json_t      *v = tune(1e18, NULL, &ctx);
-    (void)state;
-
-    expect_best(v);
-    assert_int_equal(counters(ctx).probe_memory, 0);
-    assert_true(stored(ctx, 0).value >= 1e18);
-    assert_true(number(v, "of_attainable") < 1);
-    json_decref(v);
     qst_context_destroy(ctx);
 }
 
@@ -432,10 +294,20 @@ static void called(void **state)
 }
 
 /* A candidate of a stranger that claims more than it does is passed over, and does not set the peak. */
+static const char idle_source[] = "kernel void idle(global float *x) { if (get_global_id(0) == 1) x[0] = 0; }\n";
+
+static int32_t idle_program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
+{
+    (void)user, (void)device, (void)key, (void)index;
+    out->data = idle_source;
+    out->length = sizeof idle_source - 1;
+    return QST_OK;
+}
+
 static int32_t lazy_steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
-    const qst_arg args[] = {qstk_operand(0), qstk_offset(0), qstk_operand(0), qstk_offset(0), qstk_i64(0), qstk_f32(1)};
-    qst_launch    one = qstk_launch(0, "slow", 1, args, QSTK_COUNT(args));
+    const qst_arg args[] = {qstk_operand(0)};
+    qst_launch    one = qstk_launch(0, "idle", 1, args, QSTK_COUNT(args));
     (void)user, (void)device, (void)problem;
     one.global[0] = 1;
     one.local[0] = 1;
@@ -450,7 +322,7 @@ static void liar(void **state)
                                        .revision = 1,
                                        .classes = QST_CLASS_PLAIN,
                                        .problem_size = sizeof(qst_probe),
-                                       .program = slow_program,
+                                       .program = idle_program,
                                        .steps = lazy_steps};
     qst_context               *ctx = blend_context(NULL);
     qst__site                 *site = site_of(ctx);
@@ -486,9 +358,6 @@ int main(void)
         cmocka_unit_test(only_when_needed),
         cmocka_unit_test(no_lower_than_seen),
         cmocka_unit_test(each_kind),
-        cmocka_unit_test(beaten),
-        cmocka_unit_test(half_the_truth),
-        cmocka_unit_test(unreached),
         cmocka_unit_test(called),
         cmocka_unit_test(liar),
     };

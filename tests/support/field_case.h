@@ -9,6 +9,7 @@
  *     p   says that it will take a second       w   wants a workspace of 2 MiB
  *     x   does not build                 v   a vendor's library: it opens only where `vendor` is true
  *     others: 3 ms, so that they are dropped after the least number of samples
+ * A probe's kernels and whoever else's take 3 ms too, or `stranger_ns`.
  *
  * Key i of FIELD_KEYS is n = 2^(i / 3) with b = i mod 3. No roof ends a tuning and no budget does, so that the numbers of
  * executions are the same each time.
@@ -44,8 +45,9 @@ typedef struct field_job {
     long        die_at;  /* the execution that is the process's last; 0: none */
     bool        tell;    /* standard output gets two bytes a finding, key and letter, once it is kept; then no report */
     char        fails;   /* programs of this letter do not build; 0: none */
-    bool        no_binary;  /* clCreateProgramWithBinary fails */
-    bool        bad_binary; /* what it made does not build */
+    bool        no_binary;   /* clCreateProgramWithBinary fails */
+    bool        bad_binary;  /* what it made does not build */
+    uint64_t    stranger_ns; /* of kernels that are no candidate's; 0: 3 ms. In this process alone */
 } field_job;
 
 /* What was done. Plain data: it goes through a pipe. */

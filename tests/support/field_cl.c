@@ -60,6 +60,8 @@ const char *field_store_name(const qst_context *ctx)
 
 static uint64_t ns_of(char letter)
 {
+    if (!letter && script.job && script.job->stranger_ns)
+        return script.job->stranger_ns;
     return (letter == 'd' ? 1 : letter == 'a' ? 4 : 3) * MS;
 }
 
