@@ -3,7 +3,7 @@
 #
 # template.sh: follows plugins/template/README.md word for word, against an installed package: the script that it runs
 # is made of the README's own code blocks. Then looks at what the commands say as JSON: the plugin is listed, raced and
-# wins. Last, the installed tree is moved, and qst finds its plugins and the stranger's there.
+# wins. Last, the installed tree is moved, and qst finds its plugins, the stranger's and the programs that it starts there.
 . "$(dirname "$0")/common.sh"
 readme=$TEST_SOURCE/plugins/template/README.md
 claims=$TEST_SOURCE/tests/package/claims.cmake
@@ -86,3 +86,14 @@ qst=$scratch/moved/bin/qst
 place=$scratch/moved
 claim moved "$qst" plugins --json
 claim_wins
+
+say "the programs that the library starts, there too"
+problem='--m 99 --n 3 --k 41 --batch 50 --beta 0.5 --transa --lda 101'
+# Nothing is known yet, and what cannot be tried elsewhere is refused: without qst-try another one would win.
+export XDG_CACHE_HOME="$scratch/cache-moved"
+# shellcheck disable=SC2086
+claim pinned "$qst" run matmul $problem --json --pin 'matmul.template.*' --set tune.isolate=all
+# shellcheck disable=SC2086
+XDG_CACHE_HOME=$scratch/cache-ahead QST_LOG=debug "$qst" run matmul $problem --pin 'matmul.template.*' \
+    --set tune.mode=background >"$scratch/ahead.log" 2>&1
+grep -q 'built ahead in' "$scratch/ahead.log" || fail "nothing was built ahead: qst-ahead was not found"
