@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_saboteurs.c: plugins that are fast and wrong, that do not build, that never launch: the product is right each
- * time, and the verdict says what was wrong with them.
+ * time, and the verdict says what was wrong with them. Times are scripted (field_cl.h), each launch takes as long: nobody is
+ * dropped as slow before he is found to be wrong.
  */
 #include "support/blend.h"
+#include "support/field_cl.h"
 #include "support/matmul_case.h"
 
 #include <setjmp.h>
@@ -15,6 +17,11 @@
 #include <jansson.h>
 
 #include <cmocka.h>
+
+/* Nobody is left out for want of time, nor because another is good enough. */
+#define TUNE "\"tune\": {\"budget_ms\": 0, \"short_circuit\": false}"
+
+#define LOOK_NS UINT64_C(100000000)
 
 static void *fixture;
 
@@ -31,8 +38,7 @@ static qst_context *context_with(const char *plugin, const char *candidates)
     qst_context *ctx = NULL;
     qst_error    err = {0};
 
-    snprintf(config, sizeof config,
-             "{\"plugins\": {\"dirs\": [\"%s/%s\"]}, \"tune\": {\"budget_ms\": 0}, \"candidates\": %s}",
+    snprintf(config, sizeof config, "{\"plugins\": {\"dirs\": [\"%s/%s\"]}, " TUNE ", \"candidates\": %s}",
              QST_TEST_PLUGINS, plugin, candidates);
     qst_options_init(&options);
     options.flags = QST_NO_FILES | QST_NO_ENV | QST_NO_STORE;
@@ -263,8 +269,8 @@ static void wrong_reference(void **state)
             int64_t  n;
         } problem = {sizeof problem, QST_F32, 0, 0, 300};
         snprintf(config, sizeof config,
-                 "{\"plugins\": {\"dirs\": [\"%s/skewed\", \"%s/voter_a\", \"%s/%s\"]}, \"tune\": {\"budget_ms\": 0}}",
-                 QST_TEST_PLUGINS, QST_TEST_PLUGINS, QST_TEST_PLUGINS, voters[i]);
+                 "{\"plugins\": {\"dirs\": [\"%s/skewed\", \"%s/voter_a\", \"%s/%s\"]}, " TUNE "}", QST_TEST_PLUGINS,
+                 QST_TEST_PLUGINS, QST_TEST_PLUGINS, voters[i]);
         qst_options_init(&options);
         options.flags = QST_NO_FILES | QST_NO_ENV | QST_NO_STORE;
         options.config = config;
@@ -340,6 +346,7 @@ static void lone(void **state)
 static int open_all(void **state)
 {
     (void)state;
+    field_cl_look_takes(LOOK_NS);
     return cl_fixture_open(&fixture);
 }
 

@@ -8,6 +8,9 @@
 
 /* From now on calls are as the job says and counted into the report. Both must live on; NULL: as they are. */
 void field_cl_script(const field_job *job, field_report *report);
+/* Each look at the host's clock moves it by so much instead of 4.5 ms: longer than what has several launches takes on the
+ * device, or it is not believed. */
+void field_cl_look_takes(uint64_t ns);
 /* Executions are counted here, by letter. */
 void field_cl_begin(uint32_t ran[FIELD_LETTERS]);
 /* Letter and revision of the execution that was last; 0: none since the beginning. */
