@@ -15,15 +15,16 @@ configure build/try -DCMAKE_BUILD_TYPE=Release -DQST_BUILD_TESTS=OFF || exit 1
 build build/try || exit 1
 
 # Nothing stored by an earlier run, or by others on this machine, takes part.
-rm -rf build/try/cache
-mkdir -p build/try/cache
-XDG_CACHE_HOME=$PWD/build/try/cache
-XDG_CONFIG_HOME=$PWD/build/try/cache/config
-POCL_CACHE_DIR=$PWD/build/try/cache/pocl
+rm -rf build/try/private
+mkdir -p build/try/private
+XDG_CACHE_HOME=$PWD/build/try/private
+XDG_CONFIG_HOME=$PWD/build/try/private/config
+POCL_CACHE_DIR=$PWD/build/try/private/pocl
 export XDG_CACHE_HOME XDG_CONFIG_HOME POCL_CACHE_DIR
 mkdir -p "$POCL_CACHE_DIR"
 
 if [ $# -eq 0 ]; then
     set -- 240 208 250 512
 fi
-exec build/try/bin/qst shapes "$@"
+build/try/bin/qst shapes "$@" || exit 1
+say "that was build/try/bin/qst shapes $* with caches of its own in build/try/private; elsewhere it uses ~/.cache/quernstone"

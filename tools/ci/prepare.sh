@@ -5,7 +5,7 @@
 
 # The variables of the caller that would change what is shown or tested.
 unset QST_CONFIG QST_LOG QST_PLUGIN_PATH QST_MODE QST_ENVIRONMENT QST_AUTOTUNE_CACHE QST_AUTOTUNE_LEVEL \
-    QST_THROUGHPUT_CACHE
+    QST_THROUGHPUT_CACHE QST_PIN QST_DENY
 
 say() {
     echo "quernstone: $*" >&2

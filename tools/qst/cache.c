@@ -18,7 +18,8 @@
 
 static const cache_options defaults = {0};
 static const args_option   table[] = {
-      {"table", ARGS_TEXT, offsetof(cache_options, table), "NAME", "ls: of this table only", 0, 0, NULL, 0},
+      {"table", ARGS_TEXT, offsetof(cache_options, table), "NAME",
+       "ls: of this table only: verdicts, programs, throughput, quarantine, history or meta", 0, 0, NULL, 0},
       {"op", ARGS_TEXT, offsetof(cache_options, op), "GLOB", "ls, prune, export: verdicts of such operations only", 0, 0,
        NULL, 0},
       {"out", ARGS_TEXT, offsetof(cache_options, out), "FILE", "show: a program's binary into a file", 0, 0, NULL, 0},
@@ -77,6 +78,15 @@ static const char *key_of(const json_t *record)
     return json_is_string(json_object_get(record, "died_at")) ? "died_at" : "trying";
 }
 
+/* In one line, since a peak's key has two. To be freed. */
+static char *line_text(const char *text)
+{
+    char *line = out_text("%s", text);
+    for (char *at = line; (at = strchr(at, '\n')) != NULL;)
+        *at = ' ';
+    return line;
+}
+
 static void print_list(const json_t *records)
 {
     static const char *const heads[] = {"id", "table", "state", "bytes", "age", "op", "candidate", "key or problem"};
@@ -85,6 +95,7 @@ static void print_list(const json_t *records)
     for (size_t i = 0; i < json_array_size(records); i++) {
         const json_t *r = json_array_get(records, i);
         char         *age = age_text(out_number(r, "at_s"));
+        char         *key = line_text(out_member(r, key_of(r)));
         const char   *state = out_member(r, json_object_get(r, "standing") ? "standing" : "state");
         if (out_truth(r, "prior"))
             state = "prior";
@@ -97,7 +108,8 @@ static void print_list(const json_t *records)
         out_table_cell(&rows, "%s", age);
         out_table_cell(&rows, "%s", out_member(r, "op"));
         out_table_cell(&rows, "%s", text_of(r));
-        out_table_cell(&rows, "%s", out_member(r, key_of(r)));
+        out_table_cell(&rows, "%s", key);
+        free(key);
         free(age);
     }
     out_table_print(&rows, "");
@@ -227,6 +239,18 @@ static const char *stray(const job_row *job, const cache_options *o)
     return NULL;
 }
 
+static int check_table(const char *name)
+{
+    static const char *const names[] = {"verdicts", "programs", "throughput", "quarantine", "history", "meta"};
+    const size_t             n = sizeof names / sizeof *names;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 0;
+    const char *meant = args_nearest(name, names, n);
+    return args_usage("cache", "--table %s: no such table%s%s", name, meant ? "; did you mean " : "",
+                      meant ? meant : "");
+}
+
 static int choose(const job_row **chosen, const cache_options *o, int argc, char **argv)
 {
     const char *names[JOBS];
@@ -247,6 +271,8 @@ static int choose(const job_row **chosen, const cache_options *o, int argc, char
     if (argc - 1 > (*chosen)->most)
         return args_usage("cache", "%s: one argument too many for %s", argv[(*chosen)->most + 1], argv[0]);
     const char *odd = stray(*chosen, o);
+    if (!odd && o->table)
+        return check_table(o->table);
     return odd ? args_usage("cache", "--%s: not an option of %s", odd, argv[0]) : 0;
 }
 
@@ -274,8 +300,8 @@ const verb_info verb_cache = {
     .summary = "the store: list, show, verify, prune, export, import",
     .help =
         "ls      a line for each verdict, with operation, winner and key, and each program's binary; others by --table. State\n"
-        "        `prior`: used after a re-check; `partial`: the next miss of its key goes on; of candidates at which\n"
-        "        processes died `suspect`: tried last, `quarantined`: not tried\n"
+        "        `prior`: used after a re-check; `partial`: the next miss of its key goes on; of candidates that ran\n"
+        "        when a process ended `watched`: tried as before, `suspect`: tried last, `quarantined`: not tried\n"
         "show    one record, by its id or the first digits of it; --out FILE writes a program's binary\n"
         "verify  reads every record whole: exit code 1 where one is damaged and stays\n"
         "prune   removes what the options name, at least one of --unusable, --op, --programs-mb, --quarantine,\n"

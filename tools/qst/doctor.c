@@ -268,7 +268,7 @@ static void quarantine(doctor *d)
         held++;
         char *advice = out_text("qst cache prune --quarantine '%s' lets it be tried again", name);
         say(d, WARN, "quarantine",
-            out_text("%s: %s: processes died when they tried it, last at %s%s%s", name, standing,
+            out_text("%s: %s: processes ended while they tried it, last at %s%s%s", name, standing,
                      out_member(one, "died_at"), out_member(one, "why")[0] ? ": " : "", out_member(one, "why")),
             advice);
         free(advice);
