@@ -100,6 +100,19 @@ static bool listen(const qst_context *ctx, char *const *arguments, char *said, s
 
 /* ---- What it says -------------------------------------------------------------------------------------------------- */
 
+/* What can be read of its first line: whatever stands in for the program may say anything. */
+static void copy_line(const char *said, char why[QST__WHY_BYTES])
+{
+    int length = 0;
+
+    while (said[length] >= ' ' && said[length] <= '~')
+        length++;
+    if (length)
+        snprintf(why, QST__WHY_BYTES, "%.*s", length, said);
+    else
+        snprintf(why, QST__WHY_BYTES, "it gave no answer, or none in time");
+}
+
 static int read_answer(const qst_context *ctx, const char *said, char why[QST__WHY_BYTES])
 {
     const char *crash;
@@ -120,7 +133,7 @@ static int read_answer(const qst_context *ctx, const char *said, char why[QST__W
     if (crash)
         snprintf(why, QST__WHY_BYTES, "it died of %s in a process of its own", crash);
     else
-        snprintf(why, QST__WHY_BYTES, "%.*s", (int)strcspn(said, "\n"), *said ? said : "it said nothing");
+        copy_line(said, why);
     return crash ? KILLS : NOTHING_LEARNT;
 }
 

@@ -252,8 +252,10 @@ static int measure(bench *b, const matmul_wish *wish, uint64_t seed)
         peers[i].peer = b->peers[i];
     }
     qst_set_find(&set, b->device.context, "matmul", NULL);
-    good = contest_init(&c, &b->device, &wish->problem, b->options->sync, seed) &&
-           (winner = winner_of(b, &wish->problem)) != NULL;
+    memset(&c, 0, sizeof c);
+    /* The library looks at the problem before there are data for it. */
+    good = (winner = winner_of(b, &wish->problem)) != NULL &&
+           contest_init(&c, &b->device, &wish->problem, b->options->sync, seed);
     if (good) {
         double roof = roof_of(b, &wish->problem);
         text = problem_text(set, &wish->problem);

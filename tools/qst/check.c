@@ -78,27 +78,34 @@ static void add(sums *row, const double *restrict a, const double *restrict b, i
     }
 }
 
+/* alpha and beta count as the type of the sums has them. */
+static double scalar(const qst_matmul *p, double value)
+{
+    return p->a.type == QST_F64 ? value : (double)(float)value;
+}
+
 /* Compares one element with alpha · sum + beta · c0. */
 static void compare(worker *w, int64_t z, int64_t i, int64_t j, long double sum, double size, double factor)
 {
     const check_task *task = w->task;
     const qst_matmul *p = task->problem;
     int64_t           place = data_place(task->c, z, i, j);
-    double            before = p->beta == 0 ? 0 : load(task->c, task->c->host, place);
+    double            alpha = scalar(p, p->alpha), beta = scalar(p, p->beta);
+    double            before = beta == 0 ? 0 : load(task->c, task->c->host, place);
     double            got = load(task->c, task->result, place);
-    double            want = (double)(p->alpha * sum + (long double)p->beta * before);
-    double            bound = factor * (fabs(p->alpha) * size + fabs(p->beta * before));
+    double            want = (double)(alpha * sum + (long double)beta * before);
+    double            bound = factor * (fabs(alpha) * size + fabs(beta * before));
     double            part;
 
     bound += element_half_ulp(p->c.type, fabs(want) + bound);
     part = fabs(got - want) / bound;
-    if (got == want || (isinf(got) && got == element_round(p->c.type, want)))
+    if (got == want || (isinf(got) && got == element_round(p->c.type, want)) || (isnan(got) && isnan(want)))
         part = 0;
     if (isnan(part))
         part = INFINITY;
     if (part > w->result.worst)
         w->result.worst = part;
-    size = fabs(p->alpha) * size + fabs(p->beta * before);
+    size = fabs(alpha) * size + fabs(beta * before);
     if (part > 0 && size > 0 && !(fabs(got - want) / size <= w->result.relative))
         w->result.relative = isnan(got) ? INFINITY : fabs(got - want) / size;
     if (part > 1 && w->result.right) {

@@ -88,6 +88,7 @@ int settings_make(json_t **settings, const args_common *common)
     json_error_t where;
     json_t      *made = common->config ? json_loads(common->config, 0, &where) : out_need(json_object());
     int          status = 0;
+    *settings = NULL;
     if (!made)
         return args_usage("", "--config: line %d, column %d: %s", where.line, where.column, where.text);
     if (!json_is_object(made))
