@@ -112,6 +112,7 @@ refuses '--k is missing' bench matmul --m 3 --n 4
 refuses '--range 9..3: not LOW..HIGH' bench matmul --random 2 --range 9..3
 refuses 'did you mean --rounds?' bench matmul 64 --ruonds 3
 refuses 'neither N nor MxNxK' bench matmul 12y
+refuses '--config: line 1, column 1' bench matmul 8 --config '{'
 refuses '(before their options)' bench --json matmul 64
 runs 0 bench matmul --help
 matches '^  --peers LIST '
@@ -131,6 +132,7 @@ refuses 'did you mean verify?' cache verifi
 refuses 'id is missing' cache show
 refuses 'one argument too many' cache ls all
 refuses '--out: not an option of ls' cache ls --out x
+refuses '--table verdict: no such table; did you mean verdicts' cache ls --table verdict
 refuses 'is needed' cache prune
 refuses '--programs-mb x: not a whole number' cache prune --programs-mb x
 refuses 'takes no arguments' doctor all
@@ -343,6 +345,9 @@ matches '^fail +devices '
 # ---- bench matmul: that it measures, not what -------------------------------------------------------------------
 
 set -f
+runs 1 bench matmul --problem 'matmul m=-8 n=8 k=8'
+grep -qF 'm is -8, must not be negative' "$err"
+verdict $? '  names what is negative'
 runs 0 bench matmul 24 20x30x40T --rounds 3 $slow
 matches '^  quernstone +[0-9.]+ .* matmul\.'
 runs 0 bench matmul --m 24 --n 1 --k 40 --ta --batch 3 --dtype f64 --rounds 3 $slow --json
