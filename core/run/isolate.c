@@ -14,6 +14,7 @@
 
 #define PROGRAM   "qst-try"
 #define MARGIN_MS 5000 /* over its own deadline, after which it is ended from here */
+#define MUTE_MAX  3    /* answers in a row that it does not give, after which it is not asked */
 
 /* What came of a trial elsewhere. */
 enum { CAME_BACK, KILLS, NOTHING_LEARNT };
@@ -81,13 +82,14 @@ static bool make_config(const qst__shelf *shelf, uint32_t candidate, qst__str *o
 
 /* ---- The process --------------------------------------------------------------------------------------------------- */
 
-/* What it says until it ends, or until it is too late. False: it cannot be started. */
-static bool listen(const qst_context *ctx, char *const *arguments, char *said, size_t room)
+/* What it says until it ends, or until it is too late or the site goes. False: it cannot be started. */
+static bool listen(const qst__site *site, char *const *arguments, char *said, size_t room)
 {
-    const uint64_t ms = (uint64_t)(ctx->settings->isolate_ms + MARGIN_MS);
-    qst__patience  patience = {&ctx->clock, qst__now(&ctx->clock) + ms * 1000000u, NULL};
-    qst__child     child;
-    size_t         used;
+    const qst_context *ctx = site->ctx;
+    const uint64_t     ms = (uint64_t)(ctx->settings->isolate_ms + MARGIN_MS);
+    qst__patience      patience = {&ctx->clock, qst__now(&ctx->clock) + ms * 1000000u, &site->closing};
+    qst__child         child;
+    size_t             used;
 
     if (qst__child_start(&child, arguments))
         return false;
@@ -139,7 +141,7 @@ static int read_answer(const qst_context *ctx, const char *said, char why[QST__W
 
 static int try_elsewhere(const qst__shelf *shelf, uint32_t candidate, char *problem, char why[QST__WHY_BYTES])
 {
-    const qst_context    *ctx = shelf->site->ctx;
+    qst_context          *ctx = shelf->site->ctx;
     const qst__candidate *c = &shelf->set->model.candidates[candidate];
     qst__str              config;
     char                  ms[32], said[256], *program = NULL;
@@ -150,13 +152,20 @@ static int try_elsewhere(const qst__shelf *shelf, uint32_t candidate, char *prob
         snprintf(why, QST__WHY_BYTES, "it is the program's own, and in no plugin");
         return NOTHING_LEARNT;
     }
+    if (atomic_load(&ctx->mute) >= MUTE_MAX) {
+        snprintf(why, QST__WHY_BYTES, "%s gave no answer %d times, and is not asked again", PROGRAM, MUTE_MAX);
+        return NOTHING_LEARNT;
+    }
     qst__str_init(&config, &ctx->alloc);
     snprintf(ms, sizeof ms, "%lld", (long long)ctx->settings->isolate_ms);
     if (qst__plugins_helper(&ctx->alloc, PROGRAM, &program, why, QST__WHY_BYTES) == QST_OK &&
         make_config(shelf, candidate, &config)) {
         char *const arguments[] = {program, config.text, (char *)shelf->set->model.op.name, problem, c->name, ms, NULL};
-        if (listen(ctx, arguments, said, sizeof said))
+        if (listen(shelf->site, arguments, said, sizeof said)) {
+            if (!atomic_load(&shelf->site->closing))
+                atomic_store(&ctx->mute, *said ? 0 : atomic_load(&ctx->mute) + 1);
             answer = read_answer(ctx, said, why);
+        }
     }
     qst__str_finish(&config);
     qst__free(&ctx->alloc, program);

@@ -95,6 +95,7 @@ struct qst_context {
     _Atomic uint64_t       n_probe[QST__PROBES], probe_ns; /* executions inside measurements of peaks, by role */
     _Atomic(qst__worker *) worker;                         /* background.c */
     _Atomic bool           slips_told;                     /* slips.h */
+    _Atomic uint32_t       mute;                           /* answers in a row that isolate.c did not get */
     qst__decisions         decisions;
     qst_progress           progress; /* NULL: nobody is told */
     void                  *progress_user;
