@@ -147,6 +147,7 @@ static void c1_bad_records(void **state)
             assert_int_equal(
                 ctx->store.put(ctx->store.self, QST_DB_VERDICTS, v.key[i], 32, v.value[i], how == 2 ? 10 : v.bytes[i]),
                 QST_OK);
+            free(v.value[i]);
         }
         qst_context_destroy(ctx);
         r = run((field_job){.folder = folder});
