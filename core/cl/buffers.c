@@ -21,37 +21,43 @@ static uint32_t place_of(cl_mem handle)
 
 static cl_int ask_flags(cl_mem handle, uint32_t *out)
 {
+    cl_mem_flags flags = 0;
+    cl_int       code = clGetMemObjectInfo(handle, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+
+    *out = (flags & CL_MEM_READ_ONLY ? QST__BUFFER_READ_ONLY : 0u) |
+           (flags & CL_MEM_WRITE_ONLY ? QST__BUFFER_WRITE_ONLY : 0u);
+    return code;
+}
+
+static cl_int ask_type(cl_mem handle, uint32_t *out)
+{
     cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
-    cl_mem_flags       flags = 0;
     cl_int             code = clGetMemObjectInfo(handle, CL_MEM_TYPE, sizeof type, &type, NULL);
 
-    if (code == CL_SUCCESS)
-        code = clGetMemObjectInfo(handle, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
-    *out = (flags & CL_MEM_READ_ONLY ? QST__BUFFER_READ_ONLY : 0u) |
-           (flags & CL_MEM_WRITE_ONLY ? QST__BUFFER_WRITE_ONLY : 0u) |
-           (type != CL_MEM_OBJECT_BUFFER ? QST__BUFFER_IS_NONE : 0u);
+    *out |= type != CL_MEM_OBJECT_BUFFER ? QST__BUFFER_IS_NONE : 0u;
     return code;
 }
 
 cl_int qst__buffer_ask(cl_mem handle, bool trust, qst__buffer *out)
 {
     uint32_t at = place_of(handle);
+    bool     known;
     cl_int   code;
 
     memset(out, 0, sizeof *out);
     code = clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof out->bytes, &out->bytes, NULL);
     if (code == CL_SUCCESS)
         code = clGetMemObjectInfo(handle, CL_MEM_CONTEXT, sizeof(cl_context), &out->context, NULL);
-    if (trust && code == CL_SUCCESS && plain[at].handle == handle && plain[at].bytes == out->bytes &&
-        plain[at].context == out->context)
-        return CL_SUCCESS;
-    if (code == CL_SUCCESS)
+    known = plain[at].handle == handle && plain[at].bytes == out->bytes && plain[at].context == out->context;
+    if (code == CL_SUCCESS && !(trust && known))
         code = ask_flags(handle, &out->flags);
+    if (code == CL_SUCCESS && !known)
+        code = ask_type(handle, &out->flags);
     if (code != CL_SUCCESS) {
         memset(out, 0, sizeof *out);
         return code;
     }
-    if (out->flags == 0) {
+    if (out->flags == 0 && !known) {
         plain[at].handle = handle;
         plain[at].bytes = out->bytes;
         plain[at].context = out->context;

@@ -24,7 +24,8 @@ typedef struct qst__buffer {
     uint32_t   flags; /* QST__BUFFER_… */
 } qst__buffer;
 
-/* [any thread] On failure the driver's code, and *out is zero. */
+/* [any thread] trust: a buffer of the same handle, size and context that was plain is taken to be so still; else its flags
+ * are asked each time, and only its type is taken. On failure the driver's code, and *out is zero. */
 cl_int qst__buffer_ask(cl_mem handle, bool trust, qst__buffer *out);
 
 #endif
