@@ -3,17 +3,19 @@
  * buffers.h: what a buffer is.
  *
  * Size and context are asked of the driver each time: a handle says nothing, the next buffer may get it, and no driver need
- * tell in time that a buffer is gone (docs/decisions/0031-buffers-asked-queues-retained.md). Each question costs 3 to 9 ns,
- * so with `trust` the others, whether it is a buffer and kernels may read and write it, are not asked again of one that the
- * thread has just found to be plain: the same handle, size and context. A successor in all three that is not plain is then
- * not noticed here; the driver may.
+ * tell in time that a buffer is gone (docs/decisions/0031-buffers-asked-queues-retained.md). Where kernels may work on the
+ * host's memory in place the flags are, too: a successor may be a page that must not be written, or start anywhere. The
+ * other questions are not repeated for a buffer that whoever asks has found to be plain: the same handle, size and context.
+ * A successor in all three that is not plain is then not noticed here; the driver may.
  */
 #ifndef QST_CL_BUFFERS_H
 #define QST_CL_BUFFERS_H
 
 #include "cl/status.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What kernels must not do with it, or all that is no buffer. */
 enum { QST__BUFFER_READ_ONLY = 1u << 0, QST__BUFFER_WRITE_ONLY = 1u << 1, QST__BUFFER_IS_NONE = 1u << 2 };
@@ -21,11 +23,19 @@ enum { QST__BUFFER_READ_ONLY = 1u << 0, QST__BUFFER_WRITE_ONLY = 1u << 1, QST__B
 typedef struct qst__buffer {
     cl_context context;
     size_t     bytes;
+    uint64_t   start; /* address of the host's memory that it lies in; 0: the driver's own, or not asked */
     uint32_t   flags; /* QST__BUFFER_… */
+    cl_int     code;  /* of the question that failed; then all else is zero */
 } qst__buffer;
 
-/* [any thread] trust: a buffer of the same handle, size and context that was plain is taken to be so still; else its flags
- * are asked each time, and only its type is taken. On failure the driver's code, and *out is zero. */
-cl_int qst__buffer_ask(cl_mem handle, bool trust, qst__buffer *out);
+/* Which buffers were plain: a digest each of handle, size and context. Zero at first; plain data without pointers. Threads
+ * may share one. */
+#define QST__PLAIN 4u
+typedef struct qst__plain {
+    _Atomic uint64_t mark[QST__PLAIN];
+} qst__plain;
+
+/* [any thread] in_place: kernels may work on the host's memory. */
+void qst__buffer_ask(cl_mem handle, bool in_place, qst__plain *plain, qst__buffer *out);
 
 #endif

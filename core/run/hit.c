@@ -20,22 +20,10 @@ typedef struct slot {
     qst__route  *route;
     uint32_t     size;
     char         problem[SLOT_BYTES];
+    qst__plain   plain[QST_OPERANDS_MAX]; /* of all its calls */
 } slot;
 
 static _Thread_local slot last;
-
-/* log2 of each operand's alignment, 8 bits each; those that the problem does not touch are not looked at. */
-static uint64_t pack_aligns(const qst_op *op, const qst_mem *operands, const uint64_t *span, bool in_place)
-{
-    uint64_t packed = 0, start;
-    uint32_t i;
-
-    for (i = 0; i < op->n_operands; i++) {
-        start = span[i] ? qst__operand_start(&operands[i], in_place) : 0;
-        packed |= (uint64_t)(uint32_t)__builtin_ctzll(start | (UINT64_C(1) << QST__ALIGN_MAX)) << (8 * i);
-    }
-    return packed;
-}
 
 static void set_aligns(const qst_op *op, void *problem, uint64_t aligns)
 {
@@ -50,7 +38,7 @@ static void set_aligns(const qst_op *op, void *problem, uint64_t aligns)
 
 /* The spans are the operation's to tell, and it tells them of problems in contract. */
 static qst_status look_up(qst_set *set, const qst__queue *q, const void *problem, const qst_mem *operands,
-                          uint64_t *aligns, qst__route **route, qst_error *err)
+                          qst__buffer *buffers, uint64_t *aligns, qst__route **route, qst_error *err)
 {
     const qst_op *op = &set->model.op;
     qst__site    *site;
@@ -70,7 +58,8 @@ static qst_status look_up(qst_set *set, const qst__queue *q, const void *problem
         return status;
     for (i = 0; i < op->n_operands; i++)
         span[i] = op->span(op->user, copy, i);
-    *aligns = pack_aligns(op, operands, span, site->in_place);
+    qst__operands_ask(site, op->n_operands, operands, span, last.plain, buffers);
+    *aligns = qst__operands_aligns(op->n_operands, operands, span, buffers);
     set_aligns(op, copy, *aligns);
     return qst__route_of(shelf, copy, route, err);
 }
@@ -99,14 +88,18 @@ static qst__site *last_site(const qst_set *set)
                : NULL;
 }
 
+/* Is it this thread's last problem? Then asks about the operands, which must lie as they did, too. */
 static bool remembered(const qst_set *set, const qst__queue *q, const void *problem, uint32_t size,
-                       const qst_mem *operands)
+                       const qst_mem *operands, qst__buffer *buffers)
 {
-    return last.serial == set->ctx->serial &&
-           last.epoch == atomic_load_explicit(&set->ctx->epoch, memory_order_acquire) && last.set == set &&
-           last.context == q->context && last.device == q->device && last.size == size &&
-           !memcmp(last.problem, problem, size) &&
-           last.aligns == pack_aligns(&set->model.op, operands, last.route->span, last.route->shelf->site->in_place);
+    const qst__route *route = last.route;
+
+    if (last.serial != set->ctx->serial || last.epoch != atomic_load_explicit(&set->ctx->epoch, memory_order_acquire) ||
+        last.set != set || last.context != q->context || last.device != q->device || last.size != size ||
+        memcmp(last.problem, problem, size) != 0)
+        return false;
+    qst__operands_ask(route->shelf->site, route->n_operands, operands, route->span, last.plain, buffers);
+    return last.aligns == qst__operands_aligns(route->n_operands, operands, route->span, buffers);
 }
 
 static qst_status check_arguments(const qst_set *set, const void *problem, const qst_mem *operands, cl_uint n_wait,
@@ -126,6 +119,7 @@ qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem
                        cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err)
 {
     qst__queue  q;
+    qst__buffer buffers[QST_OPERANDS_MAX];
     qst__route *route;
     uint64_t    aligns = 0;
     uint32_t    size;
@@ -138,15 +132,15 @@ qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem
     if (status != QST_OK)
         return status;
     memcpy(&size, problem, sizeof size);
-    in_slot = remembered(set, &q, problem, size, operands);
+    in_slot = remembered(set, &q, problem, size, operands, buffers);
     if (in_slot) {
         route = last.route;
     } else {
-        status = look_up(set, &q, problem, operands, &aligns, &route, err);
+        status = look_up(set, &q, problem, operands, buffers, &aligns, &route, err);
         if (status != QST_OK)
             return status;
     }
-    status = qst__route_check(route, operands, q.context, true, err);
+    status = qst__operands_check(route, operands, buffers, q.context, err);
     if (status == QST_OK)
         status = qst__route_run(route, queue, q.in_order, operands, n_wait, wait_list, event, err);
     if (!in_slot && status == QST_OK)

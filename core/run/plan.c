@@ -12,6 +12,7 @@ struct qst_plan {
     qst_set    *set;
     qst__route *route;
     uint32_t    flags;
+    qst__plain  plain[QST_OPERANDS_MAX];
 };
 
 qst_status qst_plan_create(qst_plan **out, qst_set *set, cl_command_queue queue, const void *problem, uint32_t flags,
@@ -57,9 +58,10 @@ qst_status qst_plan_create(qst_plan **out, qst_set *set, cl_command_queue queue,
 qst_status qst_plan_enqueue(qst_plan *plan, cl_command_queue queue, const qst_mem *operands, cl_uint n_wait,
                             const cl_event *wait_list, cl_event *event, qst_error *err)
 {
-    qst__site *site;
-    qst__queue q;
-    qst_status status;
+    qst__buffer buffers[QST_OPERANDS_MAX];
+    qst__site  *site;
+    qst__queue  q;
+    qst_status  status;
 
     if (!plan || !operands)
         return qst__fail(err, QST_E_INVALID, "plan", "%s is NULL", plan ? "operands" : "plan");
@@ -74,7 +76,8 @@ qst_status qst_plan_enqueue(qst_plan *plan, cl_command_queue queue, const qst_me
         if (q.context != site->context || q.device != site->device)
             return qst__fail(err, QST_E_INVALID, "plan", "the queue is of another %s than the plan",
                              q.context != site->context ? "context" : "device");
-        status = qst__route_check(plan->route, operands, q.context, false, err);
+        qst__operands_ask(site, plan->route->n_operands, operands, plan->route->span, plan->plain, buffers);
+        status = qst__operands_check(plan->route, operands, buffers, q.context, err);
         if (status != QST_OK)
             return status;
     }

@@ -188,69 +188,6 @@ qst_status qst__route_of(qst__shelf *shelf, const void *problem, qst__route **ou
     return QST_OK;
 }
 
-/* Does an operand start less aligned than the route promises? Only asked where it promises more than its element. */
-static bool starts_badly(const qst__route *route, uint32_t i, const qst_mem *mem)
-{
-    return route->align[i] > route->shift[i] &&
-           (qst__operand_start(mem, route->shelf->site->in_place) & ((UINT64_C(1) << route->align[i]) - 1));
-}
-
-static qst_status bad(const qst__route *route, uint32_t i, const qst_mem *mem, const qst__buffer *buffer, cl_int code,
-                      cl_context context, qst_error *err)
-{
-    const qst_op *op = &route->shelf->set->model.op;
-    const char   *name = op->operands[i].name;
-
-    if (mem->kind != QST_MEM_BUFFER && mem->kind != QST_MEM_NONE)
-        return qst__fail(err, QST_E_INVALID, op->name, "%s: unknown kind of memory %u", name, mem->kind);
-    if (!mem->handle || mem->kind == QST_MEM_NONE)
-        return qst__fail(err, QST_E_INVALID, op->name, "%s is NULL", name);
-    if (mem->offset & ((UINT64_C(1) << route->shift[i]) - 1))
-        return qst__fail(err, QST_E_INVALID, op->name, "%s: offset %llu is no multiple of %llu bytes", name,
-                         (unsigned long long)mem->offset, 1ull << route->shift[i]);
-    if (code == CL_SUCCESS && starts_badly(route, i, mem))
-        return qst__fail(err, QST_E_INVALID, op->name, "%s: offset %llu: it starts at no multiple of %llu bytes", name,
-                         (unsigned long long)mem->offset, 1ull << route->align[i]);
-    if (code == CL_INVALID_MEM_OBJECT)
-        return qst__fail(err, QST_E_INVALID, op->name, "%s: %s", name, qst__cl_name(code));
-    if (code != CL_SUCCESS)
-        return qst__fail_cl(err, code, op->name, "%s: clGetMemObjectInfo gives %s (%d)", name, qst__cl_name(code),
-                            (int)code);
-    if (buffer->context != context)
-        return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer and the queue are of different contexts", name);
-    if (buffer->flags & route->unfit[i] & QST__BUFFER_IS_NONE)
-        return qst__fail(err, QST_E_INVALID, op->name, "%s: an image, or what else is no buffer", name);
-    if (buffer->flags & route->unfit[i])
-        return qst__fail(err, QST_E_INVALID, op->name, "%s is %s, and its buffer is CL_MEM_%s", name,
-                         buffer->flags & QST__BUFFER_READ_ONLY ? "written" : "read",
-                         buffer->flags & QST__BUFFER_READ_ONLY ? "READ_ONLY" : "WRITE_ONLY");
-    return qst__fail(err, QST_E_INVALID, op->name, "%s: the buffer has %llu bytes, the problem needs %llu from %llu on",
-                     name, (unsigned long long)buffer->bytes, (unsigned long long)route->span[i],
-                     (unsigned long long)mem->offset);
-}
-
-qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, bool starts,
-                            qst_error *err)
-{
-    bool     trust = !route->shelf->site->in_place; /* where questions are cheap, all are asked */
-    uint32_t i;
-
-    for (i = 0; i < route->n_operands; i++) {
-        const qst_mem *mem = &operands[i];
-        qst__buffer    b = {NULL, 0, 0};
-        cl_int         code = CL_SUCCESS;
-
-        if (!route->span[i])
-            continue;
-        if (mem->kind != QST_MEM_BUFFER || !mem->handle || (mem->offset & ((UINT64_C(1) << route->shift[i]) - 1)) ||
-            (!starts && starts_badly(route, i, mem)) ||
-            (code = qst__buffer_ask(mem->handle, trust, &b)) != CL_SUCCESS || b.context != context ||
-            (b.flags & route->unfit[i]) || mem->offset > b.bytes || b.bytes - mem->offset < route->span[i])
-            return bad(route, i, mem, &b, code, context, err);
-    }
-    return QST_OK;
-}
-
 /* Did the caller's own objects make the enqueue fail? Then no candidate is to blame. */
 static bool callers_fault(const qst_error *err)
 {

@@ -261,27 +261,22 @@ typedef struct qst__queue {
  * goes or until the place of one that nobody else holds is wanted: about those nothing is asked. */
 qst_status qst__queue_ask(cl_command_queue queue, qst__site *expected, qst__queue *out, qst_error *err);
 
+/* ---- operands.c ----------------------------------------------------------------------------------------------- */
+
+/* Asks about the operands that a problem touches: those with a span. plain: of whoever calls, one an operand. */
+void qst__operands_ask(const qst__site *site, uint32_t n, const qst_mem *operands, const uint64_t *span,
+                       qst__plain *plain, qst__buffer *out);
+/* log2 of each operand's alignment, 8 bits each. */
+uint64_t qst__operands_aligns(uint32_t n, const qst_mem *operands, const uint64_t *span, const qst__buffer *buffers);
+/* Are the operands good for the route? Names operand and numbers. */
+qst_status qst__operands_check(const qst__route *route, const qst_mem *operands, const qst__buffer *buffers,
+                               cl_context context, qst_error *err);
+
 /* ---- route.c -------------------------------------------------------------------------------------------------- */
 
 /* The problem with alignments set (a copy of problem_size bytes), checked, to its route. */
 qst_status qst__route_of(qst__shelf *shelf, const void *problem, qst__route **route, qst_error *err);
 void       qst__route_destroy(qst__route *route);
-/* Are the operands good for the route? Names operand and numbers. starts: their alignments are known to be the route's. */
-qst_status qst__route_check(const qst__route *route, const qst_mem *operands, cl_context context, bool starts,
-                            qst_error *err);
-/* A number that is as aligned as the place where the operand starts. Buffers and sub-buffers of the driver's own memory
- * start at multiples of 2^QST__ALIGN_MAX bytes at least (CL_DEVICE_MEM_BASE_ADDR_ALIGN is no less than the size of a
- * long16). One over the caller's memory starts where that does on a device that may use it in place (`in_place`); the others
- * have a copy, and are not asked about it, which is 8 ns a buffer. */
-static inline uint64_t qst__operand_start(const qst_mem *mem, bool in_place)
-{
-    void *host = NULL;
-
-    if (in_place && mem->kind == QST_MEM_BUFFER && mem->handle &&
-        clGetMemObjectInfo(mem->handle, CL_MEM_HOST_PTR, sizeof host, &host, NULL) != CL_SUCCESS)
-        host = NULL;
-    return (uint64_t)(uintptr_t)host + mem->offset;
-}
 /* Runs the route: the way at hand, or resolves one. operands: the caller's. */
 qst_status qst__route_run(qst__route *route, cl_command_queue queue, bool in_order, const qst_mem *operands,
                           cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err);

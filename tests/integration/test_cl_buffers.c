@@ -19,13 +19,17 @@ static cl_mem make(cl_fixture *fixture, size_t bytes, cl_mem_flags flags)
     return mem;
 }
 
-static void expect(cl_fixture *fixture, cl_mem mem, bool trust, size_t bytes, uint32_t flags)
+static qst__plain plain; /* of the test that runs */
+
+static void expect(cl_fixture *fixture, cl_mem mem, bool in_place, size_t bytes, uint32_t flags, const void *start)
 {
-    qst__buffer buffer = {NULL, 1, 99};
-    assert_int_equal(qst__buffer_ask(mem, trust, &buffer), CL_SUCCESS);
+    qst__buffer buffer = {NULL, 1, 2, 99, 1};
+    qst__buffer_ask(mem, in_place, &plain, &buffer);
+    assert_int_equal(buffer.code, CL_SUCCESS);
     assert_ptr_equal(buffer.context, fixture->context);
     assert_int_equal(buffer.bytes, bytes);
     assert_int_equal(buffer.flags, flags);
+    assert_int_equal(buffer.start, (uintptr_t)start);
 }
 
 /* Drivers give a handle again soon: each of these is the next one's predecessor, of another size. */
@@ -35,7 +39,7 @@ static void test_sizes(void **state)
     for (size_t i = 1; i <= 2000; i++) {
         cl_mem mem = make(fixture, 64 * i, CL_MEM_READ_WRITE);
         for (int pass = 0; pass < 3; pass++)
-            expect(fixture, mem, true, 64 * i, 0);
+            expect(fixture, mem, pass & 1, 64 * i, 0, NULL);
         assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
     }
 }
@@ -52,13 +56,52 @@ static void test_flags(void **state)
     for (int i = 0; i < 300; i++) {
         cl_mem mem = make(fixture, 256, kinds[i % 3].flags);
         for (int pass = 0; pass < 2; pass++)
-            expect(fixture, mem, false, 256, kinds[i % 3].said);
+            expect(fixture, mem, true, 256, kinds[i % 3].said, NULL);
         assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
-        /* With trust the size tells them apart. */
+        /* With a memory of the device's own the size tells them apart. */
         mem = make(fixture, 512 + 64 * (size_t)i, kinds[i % 3].flags);
         for (int pass = 0; pass < 2; pass++)
-            expect(fixture, mem, true, 512 + 64 * (size_t)i, kinds[i % 3].said);
+            expect(fixture, mem, false, 512 + 64 * (size_t)i, kinds[i % 3].said, NULL);
         assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
+    }
+}
+
+/* And in the caller's memory, where it starts anywhere: as a whole, and as a part of one. */
+static void test_starts(void **state)
+{
+    static _Alignas(4096) char memory[8192];
+    cl_fixture                *fixture = *state;
+    for (int i = 0; i < 300; i++) {
+        const cl_buffer_region region = {0, 2048};
+        cl_int                 code;
+        char                  *start = memory + 64 + 4 * (i % 16);
+        cl_mem                 mem = make(fixture, 2048, CL_MEM_READ_WRITE), part;
+        for (int pass = 0; pass < 2; pass++)
+            expect(fixture, mem, true, 2048, 0, NULL);
+        assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
+        mem = clCreateBuffer(fixture->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, i & 1 ? 2048 : 4096, start,
+                             &code);
+        assert_int_equal(code, CL_SUCCESS);
+        for (int pass = 0; pass < 2; pass++)
+            expect(fixture, mem, true, i & 1 ? 2048 : 4096, 0, start);
+        part = clCreateSubBuffer(mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+        assert_int_equal(code, CL_SUCCESS);
+        for (int pass = 0; pass < 2; pass++)
+            expect(fixture, part, true, 2048, 0, start);
+        assert_int_equal(clReleaseMemObject(part), CL_SUCCESS);
+        assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
+    }
+}
+
+/* What is no handle of a buffer says so each time. */
+static void test_none(void **state)
+{
+    qst__buffer buffer;
+    (void)state;
+    for (int pass = 0; pass < 2; pass++) {
+        qst__buffer_ask(NULL, true, &plain, &buffer);
+        assert_int_equal(buffer.code, CL_INVALID_MEM_OBJECT);
+        assert_null(buffer.context);
     }
 }
 
@@ -67,6 +110,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_none),
     };
     return cmocka_run_group_tests(tests, cl_fixture_open, cl_fixture_close);
 }
