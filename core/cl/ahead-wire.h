@@ -7,11 +7,17 @@
  * the platform's name; u64 index of the device among the platform's; options; source; u64 number of launches; for each
  * the kernel's name, u64 dimensions, u64 global[3], u64 local[3] (0: the driver's choice), u64 number of arguments;
  * for each of these an qst__wire_arg.
+ *
+ * Its argument says how far it stands back for the processors: one of the words below, none: as the
+ * process that started it, as far as it may.
  */
 #ifndef QST_CL_AHEAD_WIRE_H
 #define QST_CL_AHEAD_WIRE_H
 
 #include <stdint.h>
+
+#define QST__AHEAD_IDLE   "idle"   /* SCHED_IDLE; where that is refused nice 19 */
+#define QST__AHEAD_BEHIND "behind" /* nice 10 */
 
 #define QST__WIRE_MAGIC 0x31425351u /* "QSB1"; with every change of what is said another one */
 #define QST__WIRE_MAX   (64u << 20) /* bytes of a body */

@@ -10,13 +10,27 @@
 #include "cl/ahead-wire.h"
 #include "cl/program.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define JOB_NS     UINT64_C(120000000000) /* a job that takes longer is given up */
-#define END_NS     UINT64_C(2000000000)   /* for what has hung up to be gone */
-#define FAILURES   3u                     /* after so many the forerunner is left alone */
-#define GRID_LARGE 65535u                 /* drivers may build a wider grid in another way: launched as it is */
-#define DEVICES    64u                    /* of a platform that are looked through */
+#define END_NS     UINT64_C(2000000000) /* for what has hung up to be gone */
+#define LOOK_NS    UINT64_C(100000000)  /* between two looks whether it has become urgent */
+#define GRACE_NS   UINT64_C(1000000000) /* that one which has become urgent may go on as it is */
+#define FAILURES   3u                   /* after so many the forerunner is left alone */
+#define GRID_LARGE 65535u               /* drivers may build a wider grid in another way: launched as it is */
+#define DEVICES    64u                  /* of a platform that are looked through */
+
+/* How far the process stands back for the processors, and how long a job may take it then. Where processors are never
+ * idle it may get nowhere by IDLE: then it is started anew with BEHIND. */
+enum { IDLE, BEHIND, BESIDE };
+static const struct {
+    const char *word; /* its argument: see ahead-wire.h */
+    uint64_t    job_ns;
+} manners[] = {
+    [IDLE] = {QST__AHEAD_IDLE, UINT64_C(30000000000)},
+    [BEHIND] = {QST__AHEAD_BEHIND, UINT64_C(45000000000)},
+    [BESIDE] = {NULL, UINT64_C(45000000000)},
+};
 
 typedef struct done {
     uint8_t digest[32];
@@ -28,11 +42,13 @@ struct qst__ahead {
     qst__clock        clock;
     char             *path;
     qst__child        child;
+    int               manner;  /* of the child */
+    bool              starved; /* IDLE got nowhere */
     uint32_t          failures;
     QST__VEC(done) done;
 };
 
-qst__ahead *qst__ahead_create(const qst__alloc *alloc, const qst__log *log, const char *path)
+qst__ahead *qst__ahead_create(const qst__alloc *alloc, const qst__log *log, const qst__clock *clock, const char *path)
 {
     qst__ahead *b = qst__zalloc(alloc, sizeof *b);
 
@@ -40,7 +56,7 @@ qst__ahead *qst__ahead_create(const qst__alloc *alloc, const qst__log *log, cons
         return NULL;
     b->alloc = alloc;
     b->log = log;
-    b->clock = qst__clock_host();
+    b->clock = *clock;
     b->child = QST__CHILD_NONE;
     b->path = qst__strdup(alloc, path);
     if (b->path)
@@ -51,15 +67,27 @@ qst__ahead *qst__ahead_create(const qst__alloc *alloc, const qst__log *log, cons
 
 /* ---- The process ---------------------------------------------------------------------------------------------- */
 
-static bool start(qst__ahead *b)
+static int manner_of(const qst__ahead *b, const qst__ahead_job *job)
 {
-    char *argv[2] = {b->path, NULL};
-    int   code;
+    return atomic_load(job->urgent) ? BESIDE : b->starved ? BEHIND : IDLE;
+}
 
-    if (b->child.socket >= 0)
+/* One that runs in another manner is ended: a process may stand back, not come forward again. */
+static bool start(qst__ahead *b, int manner)
+{
+    char word[16], *argv[3] = {b->path, NULL, NULL};
+    int  code;
+
+    if (b->child.socket >= 0 && b->manner == manner)
         return true;
+    (void)qst__child_end(&b->child, NULL);
     if (b->failures >= FAILURES)
         return false;
+    if (manners[manner].word) {
+        snprintf(word, sizeof word, "%s", manners[manner].word);
+        argv[1] = word;
+    }
+    b->manner = manner;
     code = qst__child_start(&b->child, argv);
     if (!code)
         return true;
@@ -199,19 +227,23 @@ static void digest_of(const qst__ahead_job *job, const char *options, uint8_t di
 /* ---- Talking ---------------------------------------------------------------------------------------------------- */
 
 /* It gave no answer: it died, or takes too long, or nobody wants to know any more. */
-static qst_status give_up(qst__ahead *b, const qst__ahead_job *job, qst__talk how, qst_error *err)
+static qst_status give_up(qst__ahead *b, const qst__ahead_job *job, bool late, qst_error *err)
 {
     const qst__patience patience = {&b->clock, qst__now(&b->clock) + END_NS, NULL};
-    bool                stopped = atomic_load(job->stop);
-    const char         *fault;
+    const char         *fault = qst__child_fault(qst__child_end(&b->child, late ? NULL : &patience));
 
-    fault = qst__child_fault(qst__child_end(&b->child, how == QST__TALK_ENDED ? &patience : NULL));
-    b->failures += stopped ? 0 : 1;
-    if (fault)
+    if (fault) {
+        b->failures++;
         return qst__fail(err, QST_E_REFUSED, job->who, "the process that built it ahead died of %s", fault);
-    if (!stopped)
-        QST__LOG(b->log, CL, WARN, "%s: building ahead %s", job->who,
-                 how == QST__TALK_LATE ? "takes too long" : "ended early");
+    }
+    if (atomic_load(job->stop))
+        return QST_OK;
+    b->failures = late ? FAILURES : b->failures + 1; /* what has hung once is not waited for again */
+    if (late)
+        QST__LOG(b->log, CL, WARN, "%s: building ahead takes over %d s: programs are built in this process", job->who,
+                 (int)(manners[b->manner].job_ns / 1000000000u));
+    else
+        QST__LOG(b->log, CL, WARN, "%s: building ahead ended early", job->who);
     return QST_OK;
 }
 
@@ -223,23 +255,65 @@ static bool known(const qst__ahead *b, const uint8_t digest[32])
     return false;
 }
 
-static qst_status send_job(qst__ahead *b, const qst__ahead_job *job, const qst__str *body, qst_error *err)
+/* Waits for the answer, in slices: LATE also where another manner is due. */
+static qst__talk read_answer(qst__ahead *b, const qst__ahead_job *job, uint64_t until, qst__wire_answer *answer)
 {
-    const qst__patience patience = {&b->clock, qst__now(&b->clock) + JOB_NS, job->stop};
+    size_t    got = 0, more;
+    bool      hurried = false;
+    qst__talk how = QST__TALK_LATE;
+
+    while (how == QST__TALK_LATE && !atomic_load(job->stop)) {
+        uint64_t      now = qst__now(&b->clock);
+        qst__patience slice = {&b->clock, now + LOOK_NS, job->stop};
+        if (!hurried && b->manner != manner_of(b, job)) {
+            hurried = true;
+            until = now + GRACE_NS < until ? now + GRACE_NS : until;
+        }
+        if (now >= until)
+            break;
+        how = qst__child_read(&b->child, (char *)answer + got, sizeof *answer - got, &more, &slice);
+        got += more;
+    }
+    return how;
+}
+
+/* Once, by the process as it is. *again: it is to be tried in another manner. */
+static qst_status send_job(qst__ahead *b, const qst__ahead_job *job, const qst__str *body, bool *again, qst_error *err)
+{
+    const qst__patience patience = {&b->clock, qst__now(&b->clock) + manners[b->manner].job_ns, job->stop};
     qst__wire_head      head = {QST__WIRE_MAGIC, (uint32_t)body->length};
     qst__wire_answer    answer = {0, 0};
-    size_t              got;
     qst__talk           how = qst__child_write(&b->child, &head, sizeof head, &patience);
 
     if (how == QST__TALK_DONE)
         how = qst__child_write(&b->child, body->text, body->length, &patience);
     if (how == QST__TALK_DONE)
-        how = qst__child_read(&b->child, &answer, sizeof answer, &got, &patience);
+        how = read_answer(b, job, patience.until, &answer);
+    if (how == QST__TALK_LATE && !atomic_load(job->stop)) {
+        b->starved = b->starved || (b->manner == IDLE && qst__now(&b->clock) >= patience.until);
+        *again = b->manner != manner_of(b, job);
+        if (*again)
+            return QST_OK; /* start() ends it */
+    }
     if (how != QST__TALK_DONE || answer.magic != QST__WIRE_MAGIC)
-        return give_up(b, job, how, err);
+        return give_up(b, job, how == QST__TALK_LATE, err);
     if (answer.code)
         QST__LOG(b->log, CL, INFO, "%s: building ahead gives %s", job->who, qst__cl_name(answer.code));
     return QST_OK;
+}
+
+/* Ends: the manner changes with `starved`, once, and with `urgent`, which is what somebody waits for. */
+static qst_status do_job(qst__ahead *b, const qst__ahead_job *job, const qst__str *body, qst_error *err)
+{
+    qst_status status = QST_OK;
+    bool       again = true;
+
+    while (again && status == QST_OK) {
+        again = false;
+        if (start(b, manner_of(b, job)))
+            status = send_job(b, job, body, &again, err);
+    }
+    return status;
 }
 
 qst_status qst__ahead_build(qst__ahead *b, const qst__ahead_job *job, uint64_t *ns, qst_error *err)
@@ -258,8 +332,8 @@ qst_status qst__ahead_build(qst__ahead *b, const qst__ahead_job *job, uint64_t *
         return QST_OK; /* whoever builds it says so */
     digest_of(job, options, mine.digest);
     qst__str_init(&body, b->alloc);
-    if (!known(b, mine.digest) && put_job(&body, job, options) && start(b)) {
-        status = send_job(b, job, &body, err);
+    if (!known(b, mine.digest) && put_job(&body, job, options) && start(b, manner_of(b, job))) {
+        status = do_job(b, job, &body, err);
         (void)qst__vec_push(b->alloc, &b->done, mine);
         *ns = qst__now(&b->clock) - began;
         QST__LOG(b->log, CL, DEBUG, "%s: built ahead in %.1f ms", job->who, (double)*ns * 1e-6);

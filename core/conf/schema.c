@@ -126,7 +126,8 @@ const qst__key_row qst__schema[] = {
     {"tune.verify", QST__TYPE_BOOL, EVERYBODY, AT(verify), "true", 0, 0, NULL, NULL,
      "check a candidate's results before it is timed"},
     {"tune.wait", QST__TYPE_BOOL, EVERYBODY, AT(wait), "false", 0, 0, NULL, NULL,
-     "a call whose key another thread or process is tuning waits for the answer; false: it is served by the fallback"},
+     "a call whose key another thread or process is tuning waits for the answer, without a limit: as long as the other one "
+     "runs, also where it is stopped; false: it is served by a candidate known to be right"},
     {"tune.ahead", QST__TYPE_BOOL, EVERYBODY, AT(ahead), "true", 0, 0, NULL, NULL,
      "in the background, have a process of its own compile first, so that the driver's compiler holds up no call"},
     {"tune.memory_mb", QST__TYPE_LONG, EVERYBODY, AT(memory_mb), "2048", 1, TIB_MB, NULL, NULL,

@@ -35,11 +35,13 @@ struct qst__worker {
     qst__lock    lock;
     qst__cond    cond; /* something waits, something is done, or the end */
     QST__VEC(qst__route *) queue;
-    qst__site  *busy; /* where a key is being tuned */
-    bool        end;
-    uint64_t    calls;  /* that had been made when the worker last looked; its own, as those below are */
-    bool        looked; /* for a forerunner */
-    qst__ahead *ahead;  /* NULL: there is none */
+    qst__site   *busy; /* where a key is being tuned */
+    bool         end;
+    uint32_t     waiting; /* in qst__background_settle */
+    _Atomic bool urgent;  /* somebody is */
+    uint64_t     calls;   /* that had been made when the worker last looked; its own, as those below are */
+    bool         looked;  /* for a forerunner */
+    qst__ahead  *ahead;   /* NULL: there is none */
 };
 
 static void tune(qst__worker *w, qst__route *route)
@@ -81,7 +83,7 @@ static void look_for_ahead(qst__worker *w)
     if (!w->ctx->settings->ahead)
         return;
     if (qst__plugins_helper(alloc, FORERUNNER, &path, why, sizeof why) == QST_OK)
-        w->ahead = qst__ahead_create(alloc, &w->ctx->log, path);
+        w->ahead = qst__ahead_create(alloc, &w->ctx->log, &w->ctx->clock, path);
     else
         QST__LOG(&w->ctx->log, CL, INFO, "programs are built in this process: %s", why);
     qst__free(alloc, path);
@@ -91,7 +93,7 @@ qst_status qst__background_build(qst__site *site, const qst_program *desc, const
                                  const uint64_t *operand_bytes, const char *who, uint64_t *ns, qst_error *err)
 {
     qst__worker   *w = atomic_load(&site->ctx->worker);
-    qst__ahead_job job = {site->device, desc, recipe, program, operand_bytes, who, &site->closing};
+    qst__ahead_job job = {site->device, desc, recipe, program, operand_bytes, who, &site->closing, NULL};
     uint64_t       took;
     qst_status     status;
 
@@ -101,6 +103,7 @@ qst_status qst__background_build(qst__site *site, const qst_program *desc, const
         look_for_ahead(w);
     if (!w->ahead)
         return QST_OK;
+    job.urgent = &w->urgent;
     status = qst__ahead_build(w->ahead, &job, &took, err);
     atomic_fetch_add(&site->ctx->cl_counters.build_ns, took);
     *ns += took;
@@ -264,8 +267,11 @@ void qst__background_settle(qst_context *ctx)
     if (!w)
         return;
     qst__lock_take(&w->lock);
+    w->waiting++;
+    atomic_store(&w->urgent, true);
     while (w->busy || w->queue.count)
         qst__cond_wait(&w->cond, &w->lock);
+    atomic_store(&w->urgent, --w->waiting > 0);
     qst__lock_give(&w->lock);
 }
 

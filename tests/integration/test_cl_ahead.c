@@ -9,7 +9,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <quernstone/kit.h>
@@ -27,8 +31,24 @@ typedef struct ahead_case {
     qst__ahead  *ahead;
     qst_program  desc;
     uint64_t     bytes[QST_OPERANDS_MAX];
-    _Atomic bool stop;
+    _Atomic bool stop, urgent;
+    qst__clock   clock;
+    uint64_t     now, leap; /* of the clock: what it says, and by how much more each time */
+    int          warnings;
 } ahead_case;
+
+static uint64_t leap_on(void *user)
+{
+    ahead_case *c = user;
+    return c->now += c->leap;
+}
+
+static void count_line(void *user, const char *text, size_t length)
+{
+    ahead_case *c = user;
+    (void)length;
+    c->warnings += strstr(text, "warn: cl: a test: building ahead") != NULL;
+}
 
 /* One launch of `put` over the first of two buffers. */
 static void open_case(ahead_case *c, cl_fixture *fixture, const char *path, const char *text)
@@ -38,7 +58,12 @@ static void open_case(ahead_case *c, cl_fixture *fixture, const char *path, cons
     add_put(&c->b, 7);
     c->desc = cl_fixture_source(text, NULL);
     c->bytes[0] = c->bytes[1] = 64 * sizeof(uint32_t);
-    c->ahead = qst__ahead_create(&fixture->alloc, &c->log, path);
+    c->leap = 1;
+    c->clock = (qst__clock){leap_on, c};
+    c->log.sink = count_line;
+    c->log.user = c;
+    assert_int_equal(qst__log_configure(&c->log, "warn", NULL), QST_OK);
+    c->ahead = qst__ahead_create(&fixture->alloc, &c->log, &c->clock, path);
     assert_non_null(c->ahead);
 }
 
@@ -51,7 +76,8 @@ static void close_case(ahead_case *c)
 
 static qst_status build(ahead_case *c, uint64_t *ns, qst_error *err)
 {
-    const qst__ahead_job job = {c->b.fixture->device, &c->desc, &c->b.recipe, 0, c->bytes, "a test", &c->stop};
+    const qst__ahead_job job = {
+        c->b.fixture->device, &c->desc, &c->b.recipe, 0, c->bytes, "a test", &c->stop, &c->urgent};
 
     memset(err, 0, sizeof *err);
     return qst__ahead_build(c->ahead, &job, ns, err);
@@ -139,11 +165,91 @@ static void nobody_there(void **state)
     close_case(&c);
 }
 
+/* ---- Forerunners of the test's own ------------------------------------------------------------------------------- */
+
+/* A script that notes its argument, or "none", and then does what `then` says. */
+static void write_script(char *path, size_t size, const char *then)
+{
+    const char *folder = getenv("TMPDIR");
+    FILE       *file;
+    int         fd;
+
+    assert_true((size_t)snprintf(path, size, "%s/qst-ahead-XXXXXX", folder ? folder : "/tmp") < size);
+    fd = mkstemp(path);
+    assert_true(fd >= 0);
+    file = fdopen(fd, "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "#!/bin/sh\necho ${1:-none} >>$0.said\n%s\n", then) > 0);
+    assert_int_equal(fchmod(fd, 0700), 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What the scripts have noted; they are gone afterwards. */
+static void read_said(const char *path, char *said, size_t size)
+{
+    char  name[300];
+    FILE *file;
+    int   n = snprintf(name, sizeof name, "%s.said", path);
+
+    assert_true(n > 0 && (size_t)n < sizeof name);
+    said[0] = '\0';
+    file = fopen(name, "r");
+    if (file) {
+        said[fread(said, 1, size - 1, file)] = '\0';
+        (void)fclose(file);
+    }
+    (void)unlink(name);
+    (void)unlink(path);
+}
+
+/* It takes all that it is sent and never answers: twice its time is waited, by a clock that leaps, then never again. */
+static void hangs_there(void **state)
+{
+    ahead_case c;
+    qst_error  err;
+    uint64_t   ns;
+    char       path[256], said[64];
+
+    write_script(path, sizeof path, "exec cat >/dev/null");
+    open_case(&c, *state, path, source);
+    c.leap = UINT64_C(1000000000);
+    assert_int_equal(build(&c, &ns, &err), QST_OK);
+    assert_int_equal(c.warnings, 1);
+    assert_true(ns >= UINT64_C(75000000000));
+    assert_true(ns < UINT64_C(100000000000));
+    c.desc.options = "-DMORE=1";
+    assert_int_equal(build(&c, &ns, &err), QST_OK);
+    assert_int_equal(ns, 0); /* it is left alone */
+    assert_int_equal(c.warnings, 1);
+    close_case(&c);
+    read_said(path, said, sizeof said);
+}
+
+/* How far it is told to stand back: all the way, or not at all where somebody waits. */
+static void stands_back(void **state)
+{
+    ahead_case c;
+    qst_error  err;
+    uint64_t   ns;
+    char       path[256], said[64];
+
+    write_script(path, sizeof path, "");
+    open_case(&c, *state, path, source);
+    assert_int_equal(build(&c, &ns, &err), QST_OK);
+    atomic_store(&c.urgent, true);
+    c.desc.options = "-DMORE=1";
+    assert_int_equal(build(&c, &ns, &err), QST_OK);
+    close_case(&c);
+    read_said(path, said, sizeof said);
+    assert_string_equal(said, "idle\nnone\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_once), cmocka_unit_test(fails_there),  cmocka_unit_test(dies_there),
-        cmocka_unit_test(given_up),   cmocka_unit_test(nobody_there),
+        cmocka_unit_test(built_once),  cmocka_unit_test(fails_there),  cmocka_unit_test(dies_there),
+        cmocka_unit_test(given_up),    cmocka_unit_test(nobody_there), cmocka_unit_test(hangs_there),
+        cmocka_unit_test(stands_back),
     };
 
     return cmocka_run_group_tests(tests, cl_fixture_open, cl_fixture_close);

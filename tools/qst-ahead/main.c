@@ -3,7 +3,7 @@
  * The forerunner: builds programs and runs one work-group of their kernels on zeros, so that the driver's cache has what
  * the library's own process will ask for. It reads jobs from its standard input, a socket, until that ends; see
  * core/cl/ahead.h. Nobody waits for it but a thread that has nothing else to do, so it stands behind the others for the
- * processors; not so far behind that it never ends where they are never idle.
+ * processors, as far as it is told to.
  */
 #define _GNU_SOURCE
 #include "cl/ahead-wire.h"
@@ -18,7 +18,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { NAME_MAX_ = 256, PLATFORMS = 16, DEVICES = 64, ARGS = 64, LAUNCHES = 8, ZEROS = 1 << 20, NICE = 10 };
+enum {
+    NAME_MAX_ = 256,
+    PLATFORMS = 16,
+    DEVICES = 64,
+    ARGS = 64,
+    LAUNCHES = 8,
+    ZEROS = 1 << 20,
+    BEHIND = 10,
+    LAST = 19
+};
 
 /* What is read of a body; `end` is never passed. */
 typedef struct reader {
@@ -256,29 +265,43 @@ static cl_int do_job(station *s, reader *r)
 
 /* ---- All of them ---------------------------------------------------------------------------------------------------- */
 
-/* Behind others on the processors, and gone with who started it. */
-static void stand_back(void)
+/* Behind others on the processors. With SCHED_IDLE whoever wakes up goes first at once; with a nice value it may wait for
+ * a turn of the scheduler's, some milliseconds. */
+static void stand_back(const char *how)
 {
-    static const int   faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
     struct sched_param none = {0};
-    struct rlimit      no_core = {0, 0};
-    size_t             i;
+    bool               idle = how && !strcmp(how, QST__AHEAD_IDLE), behind = how && !strcmp(how, QST__AHEAD_BEHIND);
 
-    for (i = 0; i < sizeof faults / sizeof *faults; i++)
-        (void)signal(faults[i], SIG_DFL); /* what it dies of is told by its end, and leaves nothing behind */
-    (void)setrlimit(RLIMIT_CORE, &no_core);
-
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)setpriority(PRIO_PROCESS, 0, NICE);
-    (void)sched_setscheduler(0, SCHED_BATCH, &none);
+    if (!idle && !behind) { /* the thread that started it stands back; its process may not, nor need this one */
+        (void)sched_setscheduler(0, sched_getscheduler(getppid()), &none);
+        (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, (id_t)getppid()));
+        return;
+    }
+    (void)setpriority(PRIO_PROCESS, 0, idle ? LAST : BEHIND);
+    if (!idle || sched_setscheduler(0, SCHED_IDLE, &none))
+        (void)sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
-int main(void)
+/* What it dies of is told by its end, and leaves nothing behind; and it is gone with who started it. */
+static void prepare(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
+    struct rlimit    no_core = {0, 0};
+    size_t           i;
+
+    for (i = 0; i < sizeof faults / sizeof *faults; i++)
+        (void)signal(faults[i], SIG_DFL);
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+int main(int argc, char **argv)
 {
     station        here;
     qst__wire_head head;
 
-    stand_back();
+    prepare();
+    stand_back(argc > 1 ? argv[1] : NULL);
     memset(&here, 0, sizeof here);
     while (read_all(&head, sizeof head) && head.magic == QST__WIRE_MAGIC && head.bytes <= QST__WIRE_MAX) {
         qst__wire_answer answer = {QST__WIRE_MAGIC, CL_OUT_OF_HOST_MEMORY};
