@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * builder.h: programs by a plugin's builder (quernstone/ext/builder.h): the driver's front end, the builder's two
+ * builder.h: programs by a plugin's builder (quernstone/ext/draft/builder.h): the driver's front end, the builder's two
  * steps, and the driver again, which loads machine code.
  */
 #ifndef QST_CL_BUILDER_H
@@ -8,7 +8,7 @@
 
 #include "cl/program.h"
 
-#include <quernstone/ext/builder.h>
+#include <quernstone/ext/draft/builder.h>
 
 /* The object that the front end makes of a source; the caller's. NULL: *code says why. */
 char *qst__builder_object(const qst__programs *programs, const char *source, size_t length, const char *options,

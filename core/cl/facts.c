@@ -195,7 +195,7 @@ static void read_flags(qst__facts *facts, source *device)
     facts->queue_out_of_order = (u64(device, CL_DEVICE_QUEUE_PROPERTIES) & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
     facts->device.flags = (f64 ? QST_DEVICE_F64 : 0u) |
                           (has_extension(extensions, "cl_khr_fp16") ? QST_DEVICE_F16 : 0u) |
-                          (u32(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL ? QST_DEVICE_LOCAL_FAST : 0u) |
+                          (u32(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL ? QST_DEVICE_LOCAL_DEDICATED : 0u) |
                           (u32(device, CL_DEVICE_HOST_UNIFIED_MEMORY) ? QST_DEVICE_UNIFIED : 0u) |
                           (facts->queue_out_of_order ? QST_DEVICE_OUT_OF_ORDER : 0u);
 }

@@ -272,7 +272,7 @@ static qst_status any_step(qst__runner *runner, uint32_t step, const qst__go *go
 
 /* What one call with steps or workspaces holds. */
 typedef struct hold {
-    qst__block *blocks[QST__WORKSPACES_MAX]; /* NULL: not asked for */
+    qst__block *blocks[QST_WORKSPACES_MAX]; /* NULL: not asked for */
     cl_event    few[WAITS_ON_STACK];
     cl_event   *waits; /* few, or the heap's */
     cl_uint     n_waits;
@@ -281,7 +281,7 @@ typedef struct hold {
 /* The caller's waits and those of the workspaces' last users, in one list. */
 static qst_status gather_waits(qst__runner *runner, const qst__go *go, hold *h, qst_error *err)
 {
-    uint64_t count = (uint64_t)go->n_wait + QST__WORKSPACES_MAX;
+    uint64_t count = (uint64_t)go->n_wait + QST_WORKSPACES_MAX;
     h->waits = h->few;
     if (count > WAITS_ON_STACK) {
         h->waits = qst__zalloc_array(runner->alloc, count, sizeof *h->waits);
@@ -292,7 +292,7 @@ static qst_status gather_waits(qst__runner *runner, const qst__go *go, hold *h, 
     if (go->n_wait)
         memcpy(h->waits, go->wait_list, go->n_wait * sizeof *h->waits);
     h->n_waits = go->n_wait;
-    for (uint32_t i = 0; i < QST__WORKSPACES_MAX; i++)
+    for (uint32_t i = 0; i < QST_WORKSPACES_MAX; i++)
         if (h->blocks[i] && h->blocks[i]->last)
             h->waits[h->n_waits++] = h->blocks[i]->last;
     return QST_OK;
@@ -316,7 +316,7 @@ static qst_status take_blocks(qst__runner *runner, const qst__go *go, hold *h, q
 /* Without an event, what was enqueued would still use a block that the next taker thinks idle. */
 static void give_blocks(qst__runner *runner, const qst__go *go, hold *h, cl_event last, bool enqueued)
 {
-    for (uint32_t i = 0; i < QST__WORKSPACES_MAX; i++) {
+    for (uint32_t i = 0; i < QST_WORKSPACES_MAX; i++) {
         if (!h->blocks[i])
             continue;
         if (enqueued && !last)

@@ -13,7 +13,7 @@
 #include "base/lock.h"
 #include "cl/facts.h"
 
-#include <quernstone/ext/builder.h>
+#include <quernstone/ext/draft/builder.h>
 
 typedef struct qst__program qst__program;
 

@@ -9,6 +9,8 @@
 #define GLOBAL_MAX (UINT64_C(1) << 40) /* work-items in a dimension: beyond it a driver may abort (PoCL 3.1 at 2^60) */
 #define ENTRY_MAX  255u                /* characters of a kernel's name */
 
+#define LEAST_LAUNCH QST_SIZE_TO(qst_launch, args)
+
 void qst__recipe_init(qst__recipe *recipe, const qst__alloc *alloc, uint32_t n_operands, bool judge)
 {
     memset(recipe, 0, sizeof *recipe);
@@ -67,6 +69,10 @@ static int32_t record_launch(qst_steps *steps, const qst_launch *given)
 {
     qst__recipe *recipe = steps->self;
     qst_launch   launch;
+    if (!given || given->size < LEAST_LAUNCH)
+        return refuse(recipe, qst__fail(&recipe->why, QST_E_INVALID, "steps",
+                                        "a launch of %u bytes, at least %u: is its size set?",
+                                        given ? (unsigned)given->size : 0u, (unsigned)LEAST_LAUNCH));
     memset(&launch, 0, sizeof launch);
     memcpy(&launch, given, given->size < sizeof launch ? given->size : sizeof launch);
     if (recipe->n_steps == QST_LAUNCHES_MAX)
@@ -92,10 +98,10 @@ static int32_t record_launch(qst_steps *steps, const qst_launch *given)
 static int32_t record_workspace(qst_steps *steps, uint32_t index, uint64_t bytes)
 {
     qst__recipe *recipe = steps->self;
-    if (index >= QST__WORKSPACES_MAX || bytes == 0)
+    if (index >= QST_WORKSPACES_MAX || bytes == 0)
         return refuse(recipe, qst__fail(&recipe->why, QST_E_INVALID, "steps",
                                         "workspace %u of %llu bytes: the index must be under %u, the size not 0",
-                                        (unsigned)index, (unsigned long long)bytes, (unsigned)QST__WORKSPACES_MAX));
+                                        (unsigned)index, (unsigned long long)bytes, (unsigned)QST_WORKSPACES_MAX));
     if (recipe->workspace[index] < bytes)
         recipe->workspace[index] = bytes;
     if (recipe->n_workspaces <= index)

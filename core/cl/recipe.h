@@ -10,8 +10,6 @@
 
 #include <quernstone/plugin.h>
 
-#define QST__WORKSPACES_MAX 4u
-
 /* A step is a kernel launch, or a call of another operation: then `op` is set, `problem` is its problem, args are its
  * operands, and whoever binds the recipe sets `target`, which the recipe's `call` understands. */
 typedef struct qst__step {
@@ -36,7 +34,7 @@ typedef struct qst__recipe {
     const qst__alloc *alloc;
     qst__step         steps[QST_LAUNCHES_MAX];
     uint32_t          n_steps;
-    uint64_t          workspace[QST__WORKSPACES_MAX]; /* bytes, 0: none */
+    uint64_t          workspace[QST_WORKSPACES_MAX]; /* bytes, 0: none */
     uint32_t          n_workspaces;
     uint32_t          n_operands; /* how many operand indices are legal besides the judge's */
     bool              judge;      /* QST_JUDGE_BEFORE and QST_JUDGE_FINDING operands are legal */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define LEAST_GROUP (offsetof(qst_group, constant) + sizeof(((qst_group *)0)->constant))
+#define LEAST_GROUP QST_SIZE_TO(qst_group, constant)
 
 static uint32_t closed_classes(uint32_t classes)
 {

@@ -12,11 +12,10 @@
 #include "base/base.h"
 
 #include <quernstone/plugin.h>
-#include <stddef.h>
 
 #define QST__MEMBERSHIPS_MAX 64u
 /* The least a descriptor can be: a vendor's ends later, one of launches as data needs no more. */
-#define QST__LEAST_CANDIDATE (offsetof(qst_candidate, steps) + sizeof(((qst_candidate *)0)->steps))
+#define QST__LEAST_CANDIDATE QST_SIZE_TO(qst_candidate, steps)
 
 qst_status qst__candidate_take(qst_candidate *out, const qst_candidate *candidate, const qst_op *op, qst_error *err);
 qst_status qst__group_take(qst_group *out, const qst_group *group, const char *op, qst_error *err);

@@ -38,7 +38,7 @@ void qst__key_print(const qst__key *key, const qst_op *op, bool ours, qst__str *
     const char *blank = "";
     for (uint32_t i = 0; i < count_of(key) && i < op->n_key_fields; i++) {
         const qst_key_field *field = &op->key_fields[i];
-        if (!ours && (field->flags & QST_KEY_OURS))
+        if (!ours && (field->flags & QST_KEY_EXTRA))
             continue;
         const char *word = word_of(field, key->value[i]);
         if (word)

@@ -30,7 +30,7 @@ bool     qst__key_equal(const qst__key *a, const qst__key *b);
 uint64_t qst__key_hash(const qst__key *key);
 
 /* Appends `m=512 n=512 …`: sizes as numbers, enums as tokens, flags as true or false, in the order of the fields.
- * ours: also fields flagged QST_KEY_OURS. The whole text (ours = true) identifies a key in stores. */
+ * ours: also fields flagged QST_KEY_EXTRA. The whole text (ours = true) identifies a key in stores. */
 void qst__key_print(const qst__key *key, const qst_op *op, bool ours, qst__str *out);
 
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* The least an operation's descriptor can be: up to its last mandatory member. */
-#define LEAST_OP    (offsetof(qst_op, work) + sizeof(((qst_op *)0)->work))
-#define LEAST_JUDGE (offsetof(qst_judge, tell) + sizeof(((qst_judge *)0)->tell))
+#define LEAST_OP    QST_SIZE_TO(qst_op, work)
+#define LEAST_JUDGE QST_SIZE_TO(qst_judge, tell)
 
 bool qst__take_struct(void *out, uint32_t out_size, uint32_t least_size, const void *given)
 {
@@ -148,7 +148,7 @@ typedef struct array {
 static qst_status check_arrays(const qst_op *op, qst_error *err)
 {
     const array arrays[] = {
-        {"fields", op->n_fields, QST__FIELDS_MAX, op->fields, check_field},
+        {"fields", op->n_fields, QST_FIELDS_MAX, op->fields, check_field},
         {"key fields", op->n_key_fields, QST_KEY_MAX, op->key_fields, check_key_field},
         {"operands", op->n_operands, QST_OPERANDS_MAX, op->operands, check_operand},
         {"groups", op->n_groups, UINT32_MAX, op->groups, NULL},
@@ -209,6 +209,8 @@ qst_status qst__op_take_judge(qst_judge *out, const qst_judge *judge, const char
         return qst__fail(err, QST_E_INVALID, op, "judge of %u bytes, at least %u", judge->size, (unsigned)LEAST_JUDGE);
     if (!out->program || !out->steps || !out->tell)
         return qst__fail(err, QST_E_INVALID, op, "judge: program, steps or tell is missing");
+    if (out->revision == 0)
+        return qst__fail(err, QST_E_INVALID, op, "judge: revision 0, they count from 1");
     return QST_OK;
 }
 

@@ -14,7 +14,6 @@
 #include <quernstone/plugin.h>
 
 #define QST__PROBLEM_MAX 65536u      /* bytes of a problem struct: anything larger is a size that nobody set */
-#define QST__FIELDS_MAX  64u         /* `given` of complete() has so many bits */
 #define QST__MUST_FLAGS  0xffff0000u /* bits that a host must understand; it knows none */
 
 /* Copies a size-first struct bounded: what the source lacks is zero, what it has beyond is left. False where its size

@@ -4,12 +4,11 @@
  * holds what this host knows, or to a refusal with the numbers. */
 #include "plug/registry.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #define SOURCE       "plugin"
-#define SIZE_LEAST   (offsetof(qst_plugin, start) + sizeof((qst_plugin *)0)->start) /* of the first release */
+#define SIZE_LEAST   QST_SIZE_TO(qst_plugin, start) /* of the first release */
 #define MUST_KNOW    0xffff0000u
 #define KNOWN        0u /* of the flags that must be understood */
 #define LONGEST_NAME 63u

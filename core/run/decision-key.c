@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * decision-key.c: a key's numbers as the object that decisions tell: their names and places are the operation's
- * (qst_op.record_names), their forms those in which serde writes Rust's enumerations.
+ * (qst_key_field.record), their forms those in which serde writes Rust's enumerations.
  */
 #include "run/decisions.h"
 
@@ -114,8 +114,8 @@ qst__json *qst__decision_key(const qst__entry *entry)
     p.count = 0;
     for (i = 0; i < op->n_key_fields && i < entry->key.count && i < QST_KEY_MAX; i++) {
         const qst_key_field *field = &op->key_fields[i];
-        const char          *path = op->record_names ? op->record_names[i] : NULL, *member;
-        qst__json *part = part_of(&p, path ? path : field->flags & QST_KEY_OURS ? "more." : "definition.", &member);
+        const char          *otherwise = field->flags & QST_KEY_EXTRA ? "more." : "definition.", *member;
+        qst__json           *part = part_of(&p, field->record ? field->record : otherwise, &member);
         tell_number(part, *member ? member : field->name, field, entry->key.value[i]);
     }
     return p.key;

@@ -114,7 +114,7 @@ static qst__json *abilities_of(qst_context *ctx, const qst__plugin *p)
     qst__site *site;
     uint32_t   i;
 
-    for (site = atomic_load(&ctx->sites); a && a->size >= sizeof *a && site; site = atomic_load(&site->next))
+    for (site = atomic_load(&ctx->sites); a && QST_HAS(qst_abilities, a, tell) && site; site = atomic_load(&site->next))
         for (i = 0; i < a->count; i++) {
             const char *name = NULL, *why = NULL;
             int32_t     answer = a->tell(p->instance, &site->facts.device, i, &name, &why);

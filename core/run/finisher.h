@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * finisher.h: which plugin's builder (quernstone/ext/builder.h) builds programs on a site, if any.
+ * finisher.h: which plugin's builder (quernstone/ext/draft/builder.h) builds programs on a site, if any.
  */
 #ifndef QST_RUN_FINISHER_H
 #define QST_RUN_FINISHER_H

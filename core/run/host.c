@@ -218,6 +218,8 @@ static qst_status start_one(qst_context *ctx, uint32_t index, qst_error *err)
         return QST_OK;
     }
     undo(self);
+    if (answer == QST_OK && plugin->desc.stop) /* it does not know that an addition failed */
+        plugin->desc.stop(plugin->instance);
     if (self->failure == QST_E_NOMEM || (answer == QST_E_NOMEM && self->starved))
         return qst__fail(err, QST_E_NOMEM, "plugin", "%s: %s", plugin->name,
                          self->failure == QST_E_NOMEM ? self->why.text : "no memory to start it");

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define LEAST_PROGRAM QST_SIZE_TO(qst_program, options)
+
 static const char who[] = "run once";
 
 static qst__site *site_with(qst_context *ctx, const qst_device *device)
@@ -24,9 +26,9 @@ static qst__site *site_with(qst_context *ctx, const qst_device *device)
 static qst_status take_program(const qst_program *given, qst_program *program, qst_error *err)
 {
     memset(program, 0, sizeof *program);
-    if (!given || given->size < offsetof(qst_program, options) + sizeof given->options)
+    if (!given || given->size < LEAST_PROGRAM)
         return qst__fail(err, QST_E_INVALID, who, "program of %u bytes, at least %zu", given ? given->size : 0u,
-                         offsetof(qst_program, options) + sizeof given->options);
+                         LEAST_PROGRAM);
     memcpy(program, given, given->size < sizeof *program ? given->size : sizeof *program);
     return QST_OK;
 }

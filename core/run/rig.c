@@ -36,7 +36,7 @@ qst_status qst__rig_derive(const qst__route *route, uint32_t which, void *out)
 
     memcpy(out, route->normal, op->problem_size);
     if (!op->vary)
-        return which == QST_VARY_SECOND ? QST_E_UNSUPPORTED : QST_OK;
+        return which == QST_VARY_SECOND || which == QST_VARY_SECOND_REAL ? QST_E_UNSUPPORTED : QST_OK;
     status = op->vary(op->user, route->normal, which, out);
     for (i = 0; i < QST_OPERANDS_MAX; i++)
         perm[i] = i;

@@ -141,8 +141,11 @@ static qst_status spread(qst__trial *t, qst_error *err)
     if (!t->real || !t->shelf->set->model.op.judge)
         return QST_OK;
     status = qst__way_judge(&t->phase[QST_JUDGE_SCALE], t->shelf, t->problem, QST_JUDGE_SCALE, QST__JUDGE_SEED, err);
-    if (status == QST_E_UNSUPPORTED)
+    if (status == QST_E_UNSUPPORTED) {
+        if (err)
+            qst__error_clear(err); /* inputs stay as they are */
         return QST_OK;
+    }
     return status == QST_OK ? qst__trial_launch(t, t->phase[QST_JUDGE_SCALE], t->operand, t->before, err) : status;
 }
 

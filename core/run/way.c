@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define PROGRAMS_MAX 32u /* program indices of a candidate */
-
 /* Whose launches are bound: what gives programs for indices. */
 typedef struct binder {
     qst__shelf          *shelf;
@@ -57,7 +55,7 @@ static void expect(const binder *b, const qst__recipe *recipe)
 
     for (i = 0; i < recipe->n_steps; i++) {
         uint32_t p = recipe->steps[i].program;
-        if (recipe->steps[i].op || p >= PROGRAMS_MAX || (seen >> p & 1))
+        if (recipe->steps[i].op || p >= QST_PROGRAMS_MAX || (seen >> p & 1))
             continue;
         seen |= 1u << p;
         if (ask_program(b, p, &desc, NULL) == QST_OK)
@@ -117,7 +115,7 @@ static qst_status build_ahead(const binder *b, const qst_program *desc, const qs
 static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runner, qst__way *way, qst_error *err)
 {
     qst__site    *site = b->shelf->site;
-    qst__program *programs[PROGRAMS_MAX] = {NULL};
+    qst__program *programs[QST_PROGRAMS_MAX] = {NULL};
     uint32_t      sizes[QST_OPERANDS_MAX] = {0};
     uint32_t      i, n = 0;
     uint64_t      ns = 0;
@@ -131,8 +129,8 @@ static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runne
             status = bind_call(b, &recipe->steps[i], way, err);
             continue;
         }
-        if (p >= PROGRAMS_MAX)
-            status = qst__fail(err, QST_E_PLUGIN, b->who, "program index %u is not under %u", p, PROGRAMS_MAX);
+        if (p >= QST_PROGRAMS_MAX)
+            status = qst__fail(err, QST_E_PLUGIN, b->who, "program index %u is not under %u", p, QST_PROGRAMS_MAX);
         else if (!programs[p]) {
             status = ask_program(b, p, &desc, err);
             if (status == QST_OK)
@@ -278,7 +276,7 @@ qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *p
     if (recipe.failure != QST_OK)
         status = qst__fail(err, recipe.failure, b.who, "judge: %s", recipe.why.text);
     else if (answer != QST_OK)
-        status = qst__fail(err, answer < 0 ? answer : QST_E_INTERNAL, b.who, "judge, phase %u: %s", phase,
+        status = qst__fail(err, answer < 0 ? answer : QST_E_PLUGIN, b.who, "judge, phase %u: %s", phase,
                            qst_status_text(answer));
     else
         status = bind(&b, &recipe, runner, &unused, err);

@@ -150,12 +150,5 @@ static int32_t start(const qst_host *host, void **instance)
 
 extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
 const qst_plugin                    DESCRIPTOR = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof DESCRIPTOR,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = "naive",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
+                       QST_PLUGIN_HEAD, .name = "naive", .version = "1.0", .licence = "MIT", .start = start,
 };

@@ -11,7 +11,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <quernstone/ext/builder.h>
+#include <quernstone/ext/draft/builder.h>
 #include <stdio.h>
 #include <stdlib.h>
 

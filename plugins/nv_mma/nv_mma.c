@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 #include <quernstone/ext/abilities.h>
-#include <quernstone/ext/builder.h>
+#include <quernstone/ext/draft/builder.h>
 #include <stdio.h>
 
 #define DEVICES 16u
@@ -194,10 +194,7 @@ static const void *get_extension(const char *id)
 
 extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
 const qst_plugin                    DESCRIPTOR = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof DESCRIPTOR,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
+                       QST_PLUGIN_HEAD,
                        .name = "nv_mma",
                        .version = "1.0",
                        .licence = "MIT",

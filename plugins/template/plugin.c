@@ -150,12 +150,5 @@ static int32_t start(const qst_host *host, void **instance)
 /* The only symbol that shows. */
 extern QSTK_EXPORT const qst_plugin qst_plugin_v1;
 const qst_plugin                    qst_plugin_v1 = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof qst_plugin_v1,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = "template",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
+                       QST_PLUGIN_HEAD, .name = "template", .version = "1.0", .licence = "MIT", .start = start,
 };

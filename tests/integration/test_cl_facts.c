@@ -61,7 +61,7 @@ static void test_cpu(void **state)
     if (d->type != QST_DEVICE_CPU)
         skip();
     assert_int_equal(d->group_multiple, 1);
-    assert_int_equal(d->flags & QST_DEVICE_LOCAL_FAST, 0);
+    assert_int_equal(d->flags & QST_DEVICE_LOCAL_DEDICATED, 0);
 }
 
 static void test_target(void **state)

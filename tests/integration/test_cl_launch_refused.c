@@ -107,7 +107,7 @@ static void test_local_memory(void **state)
     add(&b, "big", 2, args, 4);
     qst__arena_init(&b.arena, &fixture->alloc, fixture->context, 1u << 20);
     assert_int_equal(qst__recipe_check(&b.recipe, &fixture->facts.device, "toy", &err), QST_OK);
-    if (fixture->facts.device.flags & QST_DEVICE_LOCAL_FAST) {
+    if (fixture->facts.device.flags & QST_DEVICE_LOCAL_DEDICATED) {
         qst__recipe_finish(&b.recipe);
         close_bench(&b);
         skip();

@@ -127,6 +127,25 @@ static void a_size_that_nobody_set(void **state)
     free(log);
 }
 
+/* A start that says yes although an addition was refused is undone, and stopped: it does not know that it failed. */
+static void a_refusal_that_nobody_looked_at(void **state)
+{
+    text        *log = calloc(1, sizeof *log), *plugins = calloc(1, sizeof *plugins);
+    qst_context *ctx = context("{\"log\": \"warn\", \"plugins\": {\"load\": [\"careless\"], \"dirs\": "
+                               "[\"" QST_TEST_PLUGINS "/careless\"]}}",
+                               log);
+
+    (void)state;
+    assert_once(log, "careless: stopped");
+    assert_int_equal(qst_describe(ctx, "plugins", gather, plugins, NULL), QST_OK);
+    if (!strstr(plugins->data, "start: candidate nothing: revision 0, they count from 1"))
+        fail_msg("%s", plugins->data);
+    qst_context_destroy(ctx);
+    assert_once(log, "careless: stopped");
+    free(plugins);
+    free(log);
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -144,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slips_are_told_once),
         cmocka_unit_test(a_size_that_nobody_set),
+        cmocka_unit_test(a_refusal_that_nobody_looked_at),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -96,7 +96,7 @@ static void test_key(void **state)
     static const qst_key_field fields[] = {
         {.name = "n", .kind = QST_KEY_SIZE},
         {.name = "type", .kind = QST_KEY_ENUM, .n_tokens = 3, .tokens = types},
-        {.name = "align", .kind = QST_KEY_SIZE, .flags = QST_KEY_OURS},
+        {.name = "align", .kind = QST_KEY_SIZE, .flags = QST_KEY_EXTRA},
         {.name = "dense", .kind = QST_KEY_FLAG},
     };
     qst_op     op = {.n_key_fields = 4, .key_fields = fields};

@@ -298,7 +298,7 @@ static void test_fields_have_names(void **state)
         const qst_key_field *f = &qst_matmul_op.key_fields[i];
         assert_non_null(f->name);
         assert_int_not_equal(f->kind, 0);
-        assert_int_equal(!!(f->flags & QST_KEY_OURS), i >= QST_MATMUL_KEY_LAYOUT_OUT);
+        assert_int_equal(!!(f->flags & QST_KEY_EXTRA), i >= QST_MATMUL_KEY_LAYOUT_OUT);
         if (i < COUNT(first))
             assert_string_equal(f->name, first[i]);
     }

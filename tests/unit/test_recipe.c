@@ -87,13 +87,17 @@ static void test_records_copies(void **state)
     qst__recipe_finish(&recipe);
 }
 
-/* A launch of an older plugin lacks the members at the end; they count as zero. */
+/* One that is shorter than any release's is a size that nobody set. */
 static void test_short_launch(void **state)
 {
     qst_error  err;
     qst_launch launch = good_launch();
     (void)state;
     launch.size = offsetof(qst_launch, args);
+    assert_int_equal(judge(&launch, false, &err), QST_E_INVALID);
+    assert_string_equal(err.text, "a launch of 72 bytes, at least 80: is its size set?");
+    launch = good_launch();
+    launch.args = NULL;
     assert_int_equal(judge(&launch, false, &err), QST_E_INVALID);
     assert_non_null(strstr(err.text, "5 arguments at NULL"));
 }
@@ -218,7 +222,7 @@ static void test_refusal_is_kept(void **state)
     assert_int_equal(steps.workspace(&steps, 1, 8), QST_OK);
     launch.n_args = QST_ARGS_MAX + 1;
     assert_int_equal(steps.launch(&steps, &launch), QST_E_INVALID);
-    assert_int_equal(steps.workspace(&steps, QST__WORKSPACES_MAX, 8), QST_E_INVALID);
+    assert_int_equal(steps.workspace(&steps, QST_WORKSPACES_MAX, 8), QST_E_INVALID);
     assert_int_equal(steps.workspace(&steps, 0, 0), QST_E_INVALID);
     launch = good_launch();
     assert_int_equal(steps.launch(&steps, &launch), QST_OK);

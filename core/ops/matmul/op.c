@@ -109,48 +109,35 @@ static void complete(void *user, void *problem, uint64_t given)
 
 #define TOKENS(list) .kind = QST_KEY_ENUM, .n_tokens = QSTK_COUNT(list), .tokens = (list)
 #define KEY(id)      [QST_MATMUL_KEY_##id]
-#define SIZE_KEY(text)                                                                                                 \
+#define SIZE_KEY(text, path)                                                                                           \
     {                                                                                                                  \
-        .name = text, .kind = QST_KEY_SIZE                                                                             \
+        .name = text, .kind = QST_KEY_SIZE, .record = path                                                             \
     }
 
+/* `record` where decisions name it as the reference's records do. */
 static const qst_key_field key_fields[QST_MATMUL_KEY_COUNT] = {
     KEY(M) = {.name = "m", .kind = QST_KEY_SIZE, .flags = QST_KEY_ANCHORED},
     KEY(N) = {.name = "n", .kind = QST_KEY_SIZE, .flags = QST_KEY_ANCHORED},
     KEY(K) = {.name = "k", .kind = QST_KEY_SIZE, .flags = QST_KEY_ANCHORED},
-    KEY(LHS_POW2) = SIZE_KEY("lhs_pow2"),
-    KEY(LHS_STRIDE) = SIZE_KEY("lhs_stride"),
-    KEY(RHS_POW2) = SIZE_KEY("rhs_pow2"),
-    KEY(RHS_STRIDE) = SIZE_KEY("rhs_stride"),
+    KEY(LHS_POW2) = SIZE_KEY("lhs_pow2", "definition.lhs_pow2_factor"),
+    KEY(LHS_STRIDE) = SIZE_KEY("lhs_stride", "definition.lhs_stride_factor"),
+    KEY(RHS_POW2) = SIZE_KEY("rhs_pow2", "definition.rhs_pow2_factor"),
+    KEY(RHS_STRIDE) = SIZE_KEY("rhs_stride", "definition.rhs_stride_factor"),
     KEY(ELEM_LHS) = {.name = "elem_lhs", TOKENS(types)},
     KEY(ELEM_RHS) = {.name = "elem_rhs", TOKENS(types)},
     KEY(ELEM_OUT) = {.name = "elem_out", TOKENS(types)},
-    KEY(LAYOUT_LHS) = {.name = "layout_lhs", TOKENS(layouts)},
-    KEY(LAYOUT_RHS) = {.name = "layout_rhs", TOKENS(layouts)},
-    KEY(STORAGE_LHS) = {.name = "storage_lhs", TOKENS(storages)},
-    KEY(STORAGE_RHS) = {.name = "storage_rhs", TOKENS(storages)},
-    KEY(SCALE) = {.name = "scale", TOKENS(scales)},
-    KEY(KIND) = {.name = "kind", TOKENS(kinds)},
-    KEY(LAYOUT_OUT) = {.name = "layout_out", .flags = QST_KEY_OURS, TOKENS(layouts)},
-    KEY(OUT_STRIDE) = {.name = "out_stride", .kind = QST_KEY_SIZE, .flags = QST_KEY_OURS},
-    KEY(ALIGN) = {.name = "align", .kind = QST_KEY_SIZE, .flags = QST_KEY_OURS},
-    KEY(BATCH) = {.name = "batch", .kind = QST_KEY_SIZE, .flags = QST_KEY_OURS | QST_KEY_ANCHORED},
-    KEY(BETA) = {.name = "beta", .flags = QST_KEY_OURS, TOKENS(betas)},
-    KEY(NUMERICS) = {.name = "numerics", .flags = QST_KEY_OURS, TOKENS(classes)},
-};
-
-/* In decisions, where the reference has the key in two objects. */
-static const char *const record_names[QST_MATMUL_KEY_COUNT] = {
-    KEY(LHS_POW2) = "definition.lhs_pow2_factor",
-    KEY(LHS_STRIDE) = "definition.lhs_stride_factor",
-    KEY(RHS_POW2) = "definition.rhs_pow2_factor",
-    KEY(RHS_STRIDE) = "definition.rhs_stride_factor",
-    KEY(LAYOUT_LHS) = "definition.matrix_layout_lhs",
-    KEY(LAYOUT_RHS) = "definition.matrix_layout_rhs",
-    KEY(STORAGE_LHS) = "definition.lhs_storage",
-    KEY(STORAGE_RHS) = "definition.rhs_storage",
-    KEY(SCALE) = "analysis.scale_global",
-    KEY(KIND) = "analysis.kind",
+    KEY(LAYOUT_LHS) = {.name = "layout_lhs", TOKENS(layouts), .record = "definition.matrix_layout_lhs"},
+    KEY(LAYOUT_RHS) = {.name = "layout_rhs", TOKENS(layouts), .record = "definition.matrix_layout_rhs"},
+    KEY(STORAGE_LHS) = {.name = "storage_lhs", TOKENS(storages), .record = "definition.lhs_storage"},
+    KEY(STORAGE_RHS) = {.name = "storage_rhs", TOKENS(storages), .record = "definition.rhs_storage"},
+    KEY(SCALE) = {.name = "scale", TOKENS(scales), .record = "analysis.scale_global"},
+    KEY(KIND) = {.name = "kind", TOKENS(kinds), .record = "analysis.kind"},
+    KEY(LAYOUT_OUT) = {.name = "layout_out", .flags = QST_KEY_EXTRA, TOKENS(layouts)},
+    KEY(OUT_STRIDE) = {.name = "out_stride", .kind = QST_KEY_SIZE, .flags = QST_KEY_EXTRA},
+    KEY(ALIGN) = {.name = "align", .kind = QST_KEY_SIZE, .flags = QST_KEY_EXTRA},
+    KEY(BATCH) = {.name = "batch", .kind = QST_KEY_SIZE, .flags = QST_KEY_EXTRA | QST_KEY_ANCHORED},
+    KEY(BETA) = {.name = "beta", .flags = QST_KEY_EXTRA, TOKENS(betas)},
+    KEY(NUMERICS) = {.name = "numerics", .flags = QST_KEY_EXTRA, TOKENS(classes)},
 };
 
 /* ---- The descriptor ------------------------------------------------------------------------------------------------ */
@@ -185,5 +172,4 @@ const qst_op qst_matmul_op = {
     .fill = qst__matmul_fill,
     .trivial = &qst__matmul_scale,
     .judge = &qst__matmul_judge,
-    .record_names = record_names,
 };

@@ -211,12 +211,5 @@ static int32_t start(const qst_host *host, void **instance)
 
 extern const qst_plugin qst__builtin_probe;
 const qst_plugin        qst__builtin_probe = {
-           .magic = QST_PLUGIN_MAGIC,
-           .size = sizeof qst__builtin_probe,
-           .abi_major = QST_ABI_MAJOR,
-           .abi_minor = QST_ABI_MINOR,
-           .name = "probe",
-           .version = "1.0",
-           .licence = "MIT",
-           .start = start,
+           QST_PLUGIN_HEAD, .name = "probe", .version = "1.0", .licence = "MIT", .start = start,
 };

@@ -88,14 +88,7 @@ static const qst_membership saboteur_unit[] = {{"unit", NULL, 3, 0}};
 #define SABOTEUR_PLUGIN(plugin_name, start_)                                                                           \
     extern QSTK_EXPORT const qst_plugin qst_plugin_v1;                                                                 \
     const qst_plugin                    qst_plugin_v1 = {                                                              \
-                           .magic = QST_PLUGIN_MAGIC,                                                                  \
-                           .size = sizeof qst_plugin_v1,                                                               \
-                           .abi_major = QST_ABI_MAJOR,                                                                 \
-                           .abi_minor = QST_ABI_MINOR,                                                                 \
-                           .name = plugin_name,                                                                        \
-                           .version = "1.0",                                                                           \
-                           .licence = "MIT",                                                                           \
-                           .start = start_,                                                                            \
+                           QST_PLUGIN_HEAD, .name = plugin_name, .version = "1.0", .licence = "MIT", .start = start_,  \
     }
 
 #endif

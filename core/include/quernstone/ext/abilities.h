@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ext/abilities.h: an optional capability of a plugin: it tells what it can do on a device beyond what queries say, for
- * `qst plugins`. DRAFT, as plugin.h.
+ * `qst plugins`. Version 1.0, and it grows as plugin.h does; whatever did not fit would get another id.
  */
 #ifndef QUERNSTONE_EXT_ABILITIES_H
 #define QUERNSTONE_EXT_ABILITIES_H
@@ -13,11 +13,12 @@ extern "C" {
 #endif
 
 /* What qst_plugin.get_extension is asked for. */
-#define QST_EXT_ABILITIES "quernstone.abilities"
+#define QST_EXT_ABILITIES "quernstone.abilities/1"
 
 /* Grows. Static, or living as long as the instance.
  *   tell   [any thread] ability `index` of `count`: its name, and QST_OK, or E_UNSUPPORTED with the reason, as a
- *          candidate's supports() would. May ask the host's run_once. */
+ *          candidate's supports() would. The texts are static or live as long as the instance. May ask the host's
+ *          run_once. */
 typedef struct qst_abilities {
     uint32_t size;
     uint32_t count;

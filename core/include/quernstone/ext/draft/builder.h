@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ext/builder.h: an optional capability of a plugin: it finishes what a driver's front end began. DRAFT, as plugin.h.
+ * ext/draft/builder.h: an optional capability of a plugin: it finishes what a driver's front end began. DRAFT: another
+ * release may ask for it by another name, and then a plugin that has this one is not asked.
  *
  * A driver builds a program in three steps: the front end makes an object of the source (clCompileProgram, some
  * milliseconds), a compiler makes assembly of the object, an assembler makes machine code of that, and the last two take
@@ -12,8 +13,8 @@
  * trusts a builder on a device only after its `check` has given the right answer there; that answer is kept like one of
  * run_once.
  */
-#ifndef QUERNSTONE_EXT_BUILDER_H
-#define QUERNSTONE_EXT_BUILDER_H
+#ifndef QUERNSTONE_EXT_DRAFT_BUILDER_H
+#define QUERNSTONE_EXT_DRAFT_BUILDER_H
 
 #include <quernstone/plugin.h>
 
@@ -22,7 +23,7 @@ extern "C" {
 #endif
 
 /* What qst_plugin.get_extension is asked for. */
-#define QST_EXT_BUILDER "quernstone.builder"
+#define QST_EXT_BUILDER "quernstone.draft.builder/1"
 
 /* What the driver's front end made of a source. Value struct. */
 typedef struct qst_object {
