@@ -122,11 +122,15 @@ qst_status qst__device_pick(const qst__pick *pick, cl_platform_id *platform, cl_
     search     s = {.alloc = &alloc, .pick = pick};
     qst__str_init(&s.seen, &alloc);
     qst_status status = qst__device_each(&alloc, consider, &s, err);
-    if (status == QST_OK && !s.device)
+    if (status == QST_OK && !s.seen.length)
+        status =
+            qst__fail(err, QST_E_NOTFOUND, "device",
+                      "there is no OpenCL device: no driver is registered (see /etc/OpenCL/vendors), or none has one");
+    else if (status == QST_OK && !s.device)
         status = qst__fail(err, QST_E_NOTFOUND, "device",
                            "no device for platform '%s', name '%s', index %d (-1: any): %d match; there is %s",
                            pick->platform ? pick->platform : "", pick->name ? pick->name : "", (int)pick->index,
-                           (int)s.matches, s.seen.length ? s.seen.text : "none");
+                           (int)s.matches, s.seen.text);
     *platform = s.platform;
     *device = s.device;
     qst__str_finish(&s.seen);

@@ -4,6 +4,7 @@
 #include "conf/json.h"
 #include "conf/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void set_strings(qst__json *entry, const char *name, const qst__strings *strings)
@@ -64,13 +65,17 @@ static qst__json *describe_row(const qst__conf *conf, uint32_t index, const qst_
 
 static qst__json *describe_pair(const qst__conf *conf, uint32_t index)
 {
-    const qst__pair *pair = &conf->settings.pairs[index];
-    qst__json       *entry = qst__json_object();
+    const qst__pair    *pair = &conf->settings.pairs[index];
+    const qst__key_row *row = qst__schema_find(pair->path);
+    qst__json          *entry = qst__json_object();
     qst__json_set_text(entry, "path", pair->path);
-    qst__json_set_text(entry, "value", pair->value);
+    if (row->type == QST__TYPE_INT) /* kept as text, which was made from a number */
+        qst__json_set_int(entry, "value", strtoll(pair->value, NULL, 10));
+    else
+        qst__json_set_text(entry, "value", pair->value);
     qst__json_set_text(entry, "origin", conf->places.data[conf->pair_place.data[index]].name);
     qst__json_set_text(entry, "default", NULL);
-    qst__json_set_text(entry, "help", qst__schema_find(pair->path)->help);
+    qst__json_set_text(entry, "help", row->help);
     return entry;
 }
 

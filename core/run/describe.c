@@ -128,6 +128,26 @@ static qst__json *abilities_of(qst_context *ctx, const qst__plugin *p)
     return list;
 }
 
+/* The settings that it knows, with what they are: those that it asked for in its start. */
+static qst__json *settings_of(const qst_context *ctx, const qst__plugin *p)
+{
+    qst__json  *list = qst__json_array();
+    const char *key;
+    uint32_t    i;
+
+    for (i = 0; (key = qst__host_asked(p, i)) != NULL; i++) {
+        qst__json *one = qst__json_object();
+        qst__str   path;
+        qst__str_init(&path, &ctx->alloc);
+        qst__str_printf(&path, "plugin.%s.%s", p->name, key);
+        qst__json_set_text(one, "path", path.failed ? NULL : path.text);
+        qst__json_set_text(one, "value", path.failed ? NULL : qst__settings_pair(ctx->settings, path.text));
+        qst__str_finish(&path);
+        qst__json_add(list, one);
+    }
+    return list;
+}
+
 static qst_status tell_plugins(qst_context *ctx, qst__json **out, qst_error *err)
 {
     qst__json *list = qst__json_array();
@@ -143,6 +163,7 @@ static qst_status tell_plugins(qst_context *ctx, qst__json **out, qst_error *err
         qst__json_set_text(one, "path", p->path);
         qst__json_set_text(one, "state", p->state == QST__PLUGIN_REFUSED ? "refused" : p->path ? "started" : "builtin");
         qst__json_set_text(one, "why", p->why);
+        qst__json_set(one, "settings", settings_of(ctx, p));
         qst__json_set(one, "candidates", candidates_of(ctx, i));
         qst__json_set(one, "abilities", abilities_of(ctx, p));
         qst__json_add(list, one);

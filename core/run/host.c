@@ -11,14 +11,15 @@
 /* One start in progress: `self` of the host table. */
 typedef struct host_self {
     qst_context *ctx;
-    uint32_t     plugin;  /* index in the list */
-    bool         open;    /* additions are allowed: inside start */
-    bool         starved; /* it was refused memory */
-    uint32_t     n_sets_before;
-    uint32_t     n_groups_before[QST__SETS_MAX];
-    uint32_t     n_candidates_before[QST__SETS_MAX];
-    qst_status   failure; /* of the first addition that failed */
-    qst_error    why;
+    uint32_t     plugin;    /* index in the list */
+    bool         open;      /* additions are allowed: inside start */
+    bool         starved;   /* it was refused memory */
+    QST__VEC(char *) asked; /* settings that start asked for */
+    uint32_t   n_sets_before;
+    uint32_t   n_groups_before[QST__SETS_MAX];
+    uint32_t   n_candidates_before[QST__SETS_MAX];
+    qst_status failure; /* of the first addition that failed */
+    qst_error  why;
 } host_self;
 
 /* What lives as long as the instance: the table that start got. */
@@ -55,13 +56,36 @@ static void host_log(void *self, uint32_t level, const char *text)
         qst__log_write(&host->ctx->log, QST__AREA_PLUG, level, "%s: %s", name_of(host), text);
 }
 
+/* Inside start, where no other thread is: what it asks for is what it knows. Without memory nothing is told of it. */
+static void note_asked(host_self *host, const char *key)
+{
+    char    *copy;
+    uint32_t i;
+
+    for (i = 0; i < host->asked.count; i++)
+        if (!strcmp(host->asked.data[i], key))
+            return;
+    copy = qst__strdup(&host->ctx->alloc, key);
+    if (copy && !qst__vec_push(&host->ctx->alloc, &host->asked, copy))
+        qst__free(&host->ctx->alloc, copy);
+}
+
+const char *qst__host_asked(const qst__plugin *plugin, uint32_t i)
+{
+    const struct qst__hosted *hosted = plugin->hosted;
+
+    return hosted && i < hosted->self.asked.count ? hosted->self.asked.data[i] : NULL;
+}
+
 static const char *host_config(void *self, const char *key)
 {
-    const host_self *host = self;
-    char             path[200];
+    host_self *host = self;
+    char       path[200];
 
     if (!key || strlen(name_of(host)) + strlen(key) + 9 > sizeof path)
         return NULL;
+    if (host->open)
+        note_asked(host, key);
     strcpy(path, "plugin.");
     strcat(path, name_of(host));
     strcat(path, ".");
@@ -243,13 +267,19 @@ qst_status qst__host_start(qst_context *ctx, qst_error *err)
 
 void qst__host_stop(qst_context *ctx)
 {
-    size_t i;
+    struct qst__hosted *hosted;
+    size_t              i, k;
 
     for (i = ctx->plugins.list.count; i-- > 0;) {
         qst__plugin *plugin = &ctx->plugins.list.data[i];
         if (plugin->state == QST__PLUGIN_STARTED && plugin->desc.stop)
             plugin->desc.stop(plugin->instance);
-        qst__free(&ctx->alloc, plugin->hosted);
+        hosted = plugin->hosted;
+        for (k = 0; hosted && k < hosted->self.asked.count; k++)
+            qst__free(&ctx->alloc, hosted->self.asked.data[k]);
+        if (hosted)
+            qst__vec_finish(&ctx->alloc, &hosted->self.asked);
+        qst__free(&ctx->alloc, hosted);
         plugin->hosted = NULL;
     }
 }

@@ -2,6 +2,7 @@
  *
  * miss.c: no way is at hand: the verdict's best, a tuning, or the safe candidate, as tune.mode says.
  */
+#include "model/field.h"
 #include "model/rounds.h"
 #include "run/background.h"
 #include "run/binaries.h"
@@ -95,6 +96,22 @@ static uint32_t cheapest_verified(const qst__route *route)
     return best;
 }
 
+/* Nobody: with the problem, whose types and strides are why. */
+static qst_status no_candidate(const qst__route *route, const char *who, const char *why, qst_error *err)
+{
+    const qst__set *set = &route->shelf->set->model;
+    qst_status      status;
+    qst__str        text;
+
+    qst__str_init(&text, &route->shelf->site->ctx->alloc);
+    qst__problem_print(&set->op, route->given, &text);
+    status = qst__fail(err, QST_E_UNSUPPORTED, set->op.name, "no candidate computes %s here%s%s%s%s",
+                       text.failed ? "this problem" : text.text, who ? "; " : "", who ? who : "", who ? ": " : "",
+                       who ? why : "");
+    qst__str_finish(&text);
+    return status;
+}
+
 static qst_status safe_way(qst__route *route, uint32_t depth, qst__way **way, qst_error *err)
 {
     const qst__set     *set = &route->shelf->set->model;
@@ -107,7 +124,7 @@ static qst_status safe_way(qst__route *route, uint32_t depth, qst__way **way, qs
         return QST_OK;
     c = set->fallback;
     if (c == UINT32_MAX)
-        return qst__fail(err, QST_E_UNSUPPORTED, set->op.name, "no candidate computes this problem here");
+        return no_candidate(route, NULL, NULL, err);
     i = verdict ? qst__verdict_find(verdict, set->candidates[c].name) : UINT32_MAX;
     /* Without a judge the fallback itself says what is right. */
     if (i != UINT32_MAX && verdict->findings[i].outcome == QST__OUTCOME_WRONG && set->op.judge)
@@ -117,8 +134,7 @@ static qst_status safe_way(qst__route *route, uint32_t depth, qst__way **way, qs
     if (way_for(route, c, depth, way, &ignored) == QST_OK)
         return QST_OK;
     if (ignored.status == QST_E_UNSUPPORTED)
-        return qst__fail(err, QST_E_UNSUPPORTED, set->op.name, "no candidate computes this problem here; %s: %s",
-                         set->candidates[c].name, ignored.text);
+        return no_candidate(route, set->candidates[c].name, ignored.text, err);
     return qst__pass(err, &ignored);
 }
 

@@ -370,6 +370,8 @@ void qst__core_expect(qst__shelf *shelf, uint32_t type);
 /* Starts every READY plugin of the list, each as a transaction. */
 qst_status qst__host_start(qst_context *ctx, qst_error *err);
 void       qst__host_stop(qst_context *ctx);
+/* The i-th setting that the plugin asked for in its start; NULL from the last one on. */
+const char *qst__host_asked(const qst__plugin *plugin, uint32_t i);
 
 /* ---- builtin.c ------------------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,16 @@
  */
 #include "run/slips.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* What follows `name.` in the text, or NULL. */
+static const char *after(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+
+    return !strncmp(text, name, length) && text[length] == '.' ? text + length + 1 : NULL;
+}
 
 /* ---- Plugins ------------------------------------------------------------------------------------------------------- */
 
@@ -24,6 +33,39 @@ static void check_named(void *user, const char *name, const char *path, const ch
         QST__LOG(&ctx->log, CONF, WARN, "%s, %s: no plugin is called '%s'", origin, path, name);
 }
 
+/* A key of a plugin that asked for others when it started, but not for this one. One that asked for none may do so later. */
+static void check_key(const qst_context *ctx, const char *path, const char *name, size_t length, const char *key)
+{
+    const qst__plugin *plugin = NULL;
+    char               known[160] = "";
+    size_t             used = 0;
+
+    for (uint32_t i = 0; i < ctx->plugins.list.count && !plugin; i++)
+        if (strlen(ctx->plugins.list.data[i].name) == length && !memcmp(ctx->plugins.list.data[i].name, name, length) &&
+            ctx->plugins.list.data[i].state == QST__PLUGIN_STARTED)
+            plugin = &ctx->plugins.list.data[i];
+    for (uint32_t i = 0; plugin && qst__host_asked(plugin, i); i++) {
+        int n = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", qst__host_asked(plugin, i));
+        used += n > 0 && (size_t)n < sizeof known - used ? (size_t)n : 0;
+        if (!strcmp(qst__host_asked(plugin, i), key))
+            return;
+    }
+    if (used)
+        QST__LOG(&ctx->log, CONF, WARN, "%s: %s knows no such setting; it knows %s", path, plugin->name, known);
+}
+
+static void check_keys(const qst_context *ctx)
+{
+    const qst__settings *s = ctx->settings;
+
+    for (uint32_t i = 0; i < s->n_pairs; i++) {
+        const char *name = after(s->pairs[i].path, "plugin");
+        size_t      length = name ? strcspn(name, ".") : 0;
+        if (name && name[length])
+            check_key(ctx, s->pairs[i].path, name, length, name + length + 1);
+    }
+}
+
 void qst__slips_plugins(qst_context *ctx)
 {
     const qst__strings *load = &ctx->settings->plugin_load;
@@ -33,22 +75,15 @@ void qst__slips_plugins(qst_context *ctx)
             QST__LOG(&ctx->log, CONF, WARN, "plugins.load: '%s' is none of %u plugins", load->data[i],
                      (unsigned)ctx->plugins.list.count);
     (void)qst__conf_plugins_named(ctx->conf, check_named, ctx); /* without memory nothing is told */
+    check_keys(ctx);
 }
 
 /* ---- Operations: what follows a name and a dot belongs to it -------------------------------------------------------- */
 
-/* What follows `op.` in the text, or NULL. */
-static const char *after_op(const char *text, const char *op)
-{
-    size_t length = strlen(op);
-
-    return !strncmp(text, op, length) && text[length] == '.' ? text + length + 1 : NULL;
-}
-
 /* What follows `groups.` in the path of such a setting, or NULL. */
 static const char *of_groups(const char *path)
 {
-    return after_op(path, "groups");
+    return after(path, "groups");
 }
 
 static bool any_candidate(const qst__set *model, const char *pattern)
@@ -72,7 +107,7 @@ static void check_patterns(const qst_set *set, const char *key, const qst__strin
     const qst__set *model = &set->model;
 
     for (uint32_t i = 0; i < patterns->count; i++)
-        if (after_op(patterns->data[i], model->op.name) && !any_candidate(model, patterns->data[i]))
+        if (after(patterns->data[i], model->op.name) && !any_candidate(model, patterns->data[i]))
             QST__LOG(&set->ctx->log, CONF, WARN, "%s: '%s' is none of %s's %u candidates", key, patterns->data[i],
                      model->op.name, model->n_candidates);
 }
@@ -85,7 +120,7 @@ void qst__slips_set(const qst_set *set)
     check_patterns(set, "candidates.pin", &s->pin);
     check_patterns(set, "candidates.deny", &s->deny);
     for (uint32_t i = 0; i < s->n_pairs; i++) {
-        const char *rest = of_groups(s->pairs[i].path), *group = rest ? after_op(rest, model->op.name) : NULL;
+        const char *rest = of_groups(s->pairs[i].path), *group = rest ? after(rest, model->op.name) : NULL;
         if (group && !any_group(model, group, strcspn(group, ".")))
             QST__LOG(&set->ctx->log, CONF, WARN, "%s: %s has no group '%.*s'", s->pairs[i].path, model->op.name,
                      (int)strcspn(group, "."), group);
@@ -100,7 +135,7 @@ static bool of_some_op(const qst_context *ctx, const char *text)
     uint32_t n = atomic_load(&ctx->n_sets);
 
     for (uint32_t i = 0; i < n; i++)
-        if (after_op(text, ctx->sets[i]->model.op.name))
+        if (after(text, ctx->sets[i]->model.op.name))
             return true;
     return false;
 }

@@ -206,10 +206,21 @@ static void keep_fallback(qst__schedule *s)
         s->verdict->findings[fallback].outcome = QST__OUTCOME_VERIFIED;
 }
 
+/* Was there one that got as far as to be built? */
+static bool any_ran(const qst__verdict *verdict)
+{
+    for (uint32_t i = 0; i < verdict->n; i++)
+        if (verdict->findings[i].outcome != QST__OUTCOME_CANNOT &&
+            verdict->findings[i].outcome != QST__OUTCOME_UNTRIED && verdict->findings[i].round)
+            return true;
+    return false;
+}
+
 static qst_status conclude(qst__schedule *s, uint64_t began, qst_error *err)
 {
     qst__verdict *verdict = s->verdict;
     uint32_t      fallback = s->task->set->fallback;
+    const char   *what;
 
     keep_fallback(s);
     verdict->flags &= ~QST__VERDICT_PARTIAL;
@@ -223,11 +234,12 @@ static qst_status conclude(qst__schedule *s, uint64_t began, qst_error *err)
         s->task->commit(s->task->user, verdict, QST__NOBODY);
     if (verdict->n_order > 0)
         return QST_OK;
+    what = any_ran(verdict) ? "gives a right result" : "can run this problem";
     if (fallback == QST__NOBODY)
-        return qst__fail(err, QST_E_NOTFOUND, "tune", "%s: none of %u candidates gives a right result",
-                         s->task->set->op.name, s->n);
-    return qst__fail(err, QST_E_NOTFOUND, "tune", "%s: none of %u candidates gives a right result; %s: %s%s%s",
-                     s->task->set->op.name, s->n, verdict->findings[fallback].name,
+        return qst__fail(err, QST_E_NOTFOUND, "tune", "%s: none of %u candidates %s", s->task->set->op.name, s->n,
+                         what);
+    return qst__fail(err, QST_E_NOTFOUND, "tune", "%s: none of %u candidates %s; %s: %s%s%s", s->task->set->op.name,
+                     s->n, what, verdict->findings[fallback].name,
                      qst__outcome_text(verdict->findings[fallback].outcome),
                      verdict->findings[fallback].why ? ": " : "",
                      verdict->findings[fallback].why ? verdict->findings[fallback].why : "");

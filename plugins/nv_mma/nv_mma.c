@@ -146,6 +146,7 @@ static int32_t start(const qst_host *host, void **instance)
         host->free(host->self, plugin);
         return QST_E_NOMEM;
     }
+    (void)nv_mma_config(plugin, "builder"); /* is read later; what start asks for is known to be a setting */
     for (size_t i = 0; i < QSTK_COUNT(families) && status == QST_OK; i++)
         status = families[i](plugin, host);
     if (status == QST_OK)

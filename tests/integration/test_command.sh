@@ -140,7 +140,21 @@ refuses 'no such operation' explain 'matmull m=3 n=3 k=3'
 refuses 'takes no arguments' devices all
 refuses 'not of the form path=value' config --set level
 refuses '--config: ' config --config '{'
-refuses 'tune.levl' config --set tune.levl=full
+refuses 'qst: configuration: tune.levl: unknown key (did you mean tune.level?)' config --set tune.levl=full
+refuses 'qst: configuration: groups.matmul.gemv.priority: must be an integer' config \
+    --set groups.matmul.gemv.priority=high
+runs 0 cache prune --help
+matches '^usage: qst cache prune \[option\]\.\.\.$'
+matches '^  --programs-mb N '
+never '^  --(table|out) '
+cp "$out" "$work/help"
+runs 0 help cache prune
+cmp -s "$out" "$work/help"
+verdict $? "  help cache prune and cache prune --help agree"
+runs 0 run --help
+matches '^  --dtype WORD .*\(default f32\)$'
+matches '^  --alpha X .*\(default 1\)$'
+never '^  --m N .*default'
 
 # ---- What is there ----------------------------------------------------------------------------------------------
 
@@ -153,6 +167,24 @@ runs 1 shapes 16 --device 'no such device'
 grep -qF 'no such device' "$err"
 verdict $? '  the name is in the line'
 
+export OCL_ICD_VENDORS=/nonexistent
+runs 1 devices
+unset OCL_ICD_VENDORS
+[ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q 'there is no OpenCL device' "$err"
+verdict $? '  one line without any driver'
+
+runs 0 plugins
+says 'gemv: matmul.gemv.* ('
+never 'matmul\.gemv\.[a-z]'
+matches '^clblast: setting plugin\.clblast\.library, not set$'
+runs 0 plugins --all --set plugin.clblast.library=here
+matches '^gemv: matmul\.gemv\.[a-z]'
+matches '^clblast: setting plugin\.clblast\.library = here$'
+runs 0 plugins --set plugin.clblast.libary=here --set 'plugins.load=["nobody", "clblast"]' --set groups.matmul.gemw.priority=3
+for slip in 'plugin.clblast.libary: clblast knows no such' "plugins.load: 'nobody' is none" "no group 'gemw'"; do
+    [ "$(grep -cF "$slip" "$err")" -eq 1 ]
+    verdict $? "  warns once: $slip"
+done
 runs 0 plugins
 matches '^naive .* builtin '
 says 'matmul.naive.row16/'
@@ -165,6 +197,8 @@ runs 0 config --json --level full --set tune.min_samples=4 --pin 'a*' --pin b
 json '{r["path"]: r["value"] for r in j}["tune.level"] == "full"'
 json '{r["path"]: r["value"] for r in j}["tune.min_samples"] == 4'
 json '{r["path"]: r["value"] for r in j}["candidates.pin"] == ["a*", "b"]'
+runs 0 config --json --set groups.matmul.gemv.priority=3
+json '{r["path"]: r["value"] for r in j}["groups.matmul.gemv.priority"] == 3'
 
 # ---- Keys: the reference's table --------------------------------------------------------------------------------
 
@@ -215,6 +249,7 @@ matmul() {
 matmul --m 333 --n 65 --k 129
 matmul --m 33 --n 65 --k 29 --lda 31 --ldb 70 --ldc 67 --offset-a 1 --offset-b 3 --offset-c 5
 matmul --m 17 --n 31 --k 29 --transa --transb --colmajor-c --ldc 20 --alpha -1.5 --beta 0.5
+matmul --m 17 --n 31 --k 29 --ta --tb
 matmul --m 7 --n 9 --k 11 --batch 5 --broadcast a --dtype f64
 matmul --m 5 --n 6 --k 0 --beta 2
 says 'trivial'
@@ -226,6 +261,13 @@ json 'j["right"] and j["winner"].startswith("matmul.naive.") and j["pinned"][0][
 json '0 < j["error_of_bound"] <= 1 and j["outside_untouched"] and j["inputs_untouched"]'
 runs 0 run matmul --m 16 --n 16 --k 16 --pin nobody
 says 'pinned:  nobody: no candidate of such a name'
+runs 0 run matmul --m 24 --n 24 --k 24 --pin 'matmul.naive*' --set tune.mode=background --json
+json 'j["right"] and j["pinned"][0]["name"] == j["winner"] and j["pinned"][0]["outcome"] in ("TIMED", "VERIFIED")'
+runs 0 run matmul --m 40 --n 24 --k 24 --pin 'matmul.naive*' --set tune.mode=fallback
+says 'nothing is known: tune.mode lets nothing be tuned'
+runs 1 run matmul --m 8 --n 8 --k 8 --dtype f16 --dtype-c f64
+grep -q 'no candidate computes m=8 n=8 k=8 a=f16,.* c=f64,' "$err" && ! grep -q 'right result' "$err"
+verdict $? '  names the types that nobody computes'
 if "$qst" plugins | grep -q '^clblast .* started'; then
     runs 0 run matmul --m 16 --n 16 --k 16 --pin '*clblast*' --set plugin.clblast.library=/nonexistent/lib.so
     matches '^pinned: +matmul\.clblast\..*: .*/nonexistent/lib\.so'
@@ -241,9 +283,14 @@ matches '^  because: '
 matches '^key +m=64 n=64 k=64 '
 [ "$(grep -c '^key ' "$out")" -eq 2 ] && [ "$(grep '^key ' "$out" | sort -u | wc -l)" -eq 1 ]
 verdict $? '  a size and its text have one key'
-if "$qst" plugins 2>/dev/null | grep -q 'x16_'; then
+runs 0 explain 48 --deny '*x16_*' --all
+if "$qst" plugins --all 2>/dev/null | grep -q 'x16_'; then
     matches '^  refused: .*:.*x16_'
 fi
+never ' \([0-9]+\)$'
+runs 0 explain 48 --deny '*x16_*'
+says 'matmul.gemv.* ('
+
 runs 0 explain 48 --pin '*naive*' --json --set store.environment=pinned
 json 'j["winner"].startswith("matmul.naive.") and j["runs"] == j["winner"] and j["findings"]'
 runs 0 explain 'matmul m=0 n=3 k=3'

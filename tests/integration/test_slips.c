@@ -76,6 +76,7 @@ static void slips_are_told_once(void **state)
     static const char *const told[] = {
         "plugins.load: 'tilde' is none of",
         "plugin.clblasst.library: no plugin is called 'clblasst'",
+        "plugin.clblast.libary: clblast knows no such setting; it knows library",
         "candidates.deny: 'matmul.unity.*' is none of matmul's",
         "candidates.pin: 'matmal.*' is no candidate of any operation so far",
         "candidates.deny: '*tylde*' is no candidate of any operation so far",
@@ -83,15 +84,15 @@ static void slips_are_told_once(void **state)
         "groups.matmol.unit.priority: there is no such operation so far",
     };
     text        *log = calloc(1, sizeof *log);
-    qst_context *ctx =
-        context("{\"log\": \"warn\", \"tune\": {\"mode\": \"fallback\"},"
-                "\"plugins\": {\"load\": [\"unit\", \"tilde\", \"clblast\"]},"
-                "\"plugin\": {\"clblasst\": {\"library\": \"x\"}, \"clblast\": {\"library\": \"x\"}},"
-                "\"candidates\": {\"deny\": [\"matmul.unity.*\", \"*tylde*\", \"*unit*\"],"
-                "\"pin\": [\"matmal.*\", \"matmul.*\"]},"
-                "\"groups\": {\"matmul\": {\"acelerated\": {\"priority\": 3}, \"unit\": {\"priority\": 3}},"
-                "\"matmol\": {\"unit\": {\"priority\": 3}}}}",
-                log);
+    qst_context *ctx = context(
+        "{\"log\": \"warn\", \"tune\": {\"mode\": \"fallback\"},"
+        "\"plugins\": {\"load\": [\"unit\", \"tilde\", \"clblast\"]},"
+        "\"plugin\": {\"clblasst\": {\"library\": \"x\"}, \"clblast\": {\"library\": \"x\", \"libary\": \"y\"}},"
+        "\"candidates\": {\"deny\": [\"matmul.unity.*\", \"*tylde*\", \"*unit*\"],"
+        "\"pin\": [\"matmal.*\", \"matmul.*\"]},"
+        "\"groups\": {\"matmul\": {\"acelerated\": {\"priority\": 3}, \"unit\": {\"priority\": 3}},"
+        "\"matmol\": {\"unit\": {\"priority\": 3}}}}",
+        log);
 
     (void)state;
     call(ctx);
@@ -99,6 +100,7 @@ static void slips_are_told_once(void **state)
         assert_once(log, told[i]);
     assert_null(strstr(log->data, "'unit' is none"));
     assert_null(strstr(log->data, "'clblast'"));
+    assert_null(strstr(log->data, "plugin.clblast.library"));
     assert_null(strstr(log->data, "'*unit*'"));
     assert_null(strstr(log->data, "has no group 'unit'"));
     qst_context_destroy(ctx);

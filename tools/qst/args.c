@@ -27,13 +27,14 @@ static const args_option shared[] = {
     {"json", ARGS_FLAG, AT(json), NULL, "results as JSON", 0, 0, NULL, ARGS_COMMON},
     {"config", ARGS_TEXT, AT(config), "JSON", "configuration over files and environment", 0, 0, NULL, ARGS_COMMON},
     {"set", ARGS_LIST, AT(set), "PATH=VALUE", "one setting, over --config; repeatable", 0, 0, NULL, ARGS_COMMON},
-    {"device", ARGS_TEXT, AT(device), "NAME", "device whose name contains NAME", 0, 0, NULL, ARGS_COMMON},
+    {"device", ARGS_TEXT, AT(device), "NAME", "device whose name contains NAME; else the first GPU, else the first", 0,
+     0, NULL, ARGS_COMMON},
     {"platform", ARGS_TEXT, AT(platform), "NAME", "platform whose name contains NAME", 0, 0, NULL, ARGS_COMMON},
-    {"level", ARGS_WORD, AT(level), "LEVEL", "tuning level", 0, 0, args_levels, ARGS_LEVEL},
+    {"level", ARGS_WORD, AT(level), "LEVEL", "tuning level, balanced where none is set", 0, 0, args_levels, ARGS_LEVEL},
     {"pin", ARGS_LIST, AT(pin), "GLOB", "run only candidates of such a name; repeatable", 0, 0, NULL, ARGS_TUNE},
     {"deny", ARGS_LIST, AT(deny), "GLOB", "run no candidate of such a name; repeatable", 0, 0, NULL, ARGS_TUNE},
-    {"budget", ARGS_INT, AT(budget), "MS", "time for verification and samples of a key, 0 for none", 0, 86400000, NULL,
-     ARGS_TUNE},
+    {"budget", ARGS_INT, AT(budget), "MS",
+     "time for verification and samples of a key; 0, or where none is set: no limit", 0, 86400000, NULL, ARGS_TUNE},
     {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
 };
 #undef AT
@@ -228,7 +229,22 @@ void args_finish(args_common *common)
     free(common->deny.data);
 }
 
-static void help_row(const args_option *row)
+/* What a verb's own option is where it is not given. What is out of its bounds stands for that it is missing. */
+static void help_default(const args_option *row, const void *at)
+{
+    const int64_t number = row->kind == ARGS_INT ? *(const int64_t *)at : 0;
+    const char   *text = row->kind == ARGS_TEXT   ? *(const char *const *)at
+                         : row->kind == ARGS_WORD ? row->words[*(const uint32_t *)at]
+                                                  : NULL;
+    if (row->kind == ARGS_INT && number >= row->least && number <= row->most)
+        printf(" (default %" PRId64 ")", number);
+    else if (row->kind == ARGS_REAL)
+        printf(" (default %g)", *(const double *)at);
+    else if (text && text[0])
+        printf(" (default %s)", text);
+}
+
+static void help_row(const args_option *row, const char *defaults)
 {
     char left[64];
     snprintf(left, sizeof left, "--%s%s%s", row->name, row->placeholder ? " " : "",
@@ -237,18 +253,43 @@ static void help_row(const args_option *row)
     for (uint32_t i = 0, shown = 0; row->kind == ARGS_WORD && row->words[i]; i++)
         if (row->words[i][0])
             printf("%s%s", shown++ ? ", " : ": ", row->words[i]);
+    if (defaults)
+        help_default(row, defaults + row->offset);
     putchar('\n');
 }
 
-void args_help(const verb_info *verb)
+bool verb_job_takes(const verb_job *job, const char *option)
+{
+    for (size_t i = 0; i < VERB_JOB_OPTIONS && job->options[i]; i++)
+        if (strcmp(job->options[i], option) == 0)
+            return true;
+    return false;
+}
+
+static const verb_job *find_job(const verb_info *verb, const char *word)
+{
+    for (const verb_job *job = verb->jobs; word && job && job->name; job++)
+        if (strcmp(job->name, word) == 0)
+            return job;
+    return NULL;
+}
+
+void args_help(const verb_info *verb, const char *word)
 {
     const args_option *rows[OPTIONS_MAX];
     bool               own[OPTIONS_MAX];
     size_t             n = collect(verb, rows, own);
-    printf("usage: qst %s%s%s [option]...\n%s.\n%s", verb->name, verb->arguments[0] ? " " : "", verb->arguments,
-           verb->summary, verb->help);
+    const verb_job    *job = find_job(verb, word);
+    if (job)
+        printf("usage: qst %s %s%s%s [option]...\n%-7s %s\n", verb->name, job->name, job->arguments[0] ? " " : "",
+               job->arguments, job->name, job->help);
+    else
+        printf("usage: qst %s%s%s [option]...\n%s.\n%s", verb->name, verb->arguments[0] ? " " : "", verb->arguments,
+               verb->summary, verb->help);
+    for (const verb_job *each = verb->jobs; each && each->name && !job; each++)
+        printf("%-7s %s\n", each->name, each->help);
     puts("options:");
     for (size_t i = 0; i < n; i++)
-        if (rows[i]->help)
-            help_row(rows[i]);
+        if (rows[i]->help && (!job || !own[i] || verb_job_takes(job, rows[i]->name)))
+            help_row(rows[i], own[i] ? verb->defaults : NULL);
 }

@@ -54,8 +54,8 @@ int  args_parse(const struct verb_info *verb, int argc, char **argv, args_common
                 int *n_rest);
 void args_finish(args_common *common);
 
-/* Prints usage, help and options of the verb to stdout. */
-void args_help(const struct verb_info *verb);
+/* Prints usage, help and options of the verb to stdout; where it has a job of the name `word` (NULL: none), of that. */
+void args_help(const struct verb_info *verb, const char *word);
 
 /* One line on stderr, `qst: …` or `qst VERB: …`; returns EXIT_USAGE. */
 int args_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

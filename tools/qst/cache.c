@@ -151,7 +151,7 @@ static void print_record(json_t *record)
                             json_string(out_truth(record, "prior") ? "the store, as a prior" : "the store"));
         json_object_set(record, "asked", json_object_get(record, "problem"));
         json_object_set_new(record, "device", json_string("any of its target"));
-        explain_print(record);
+        explain_print(record, true);
         return;
     }
     json_object_foreach(record, key, value)
@@ -195,47 +195,55 @@ static int show(const cache_job *job)
 
 /* ---- Which job ---------------------------------------------------------------------------------------------------- */
 
-#define OPTIONS_MAX 5
-
-typedef struct job_row {
-    const char *name;
-    int         least, most;          /* words after it */
-    const char *word;                 /* what the first is */
-    const char *options[OPTIONS_MAX]; /* that it takes, by name */
-    int (*run)(const cache_job *job);
-} job_row;
-
-static const job_row jobs[] = {
-    {"ls", 0, 0, "", {"table", "op"}, ls},
-    {"show", 1, 1, "the beginning of an id", {"out"}, show},
-    {"verify", 0, 0, "", {"remove"}, cache_verify},
-    {"prune", 0, 0, "", {"unusable", "op", "programs-mb", "quarantine", "all"}, cache_prune},
-    {"export", 0, 1, "a file", {"op"}, cache_export},
-    {"import", 1, 1, "a file", {NULL}, cache_import},
+static const verb_job jobs[] = {
+    {"ls",
+     "",
+     "a line for each verdict, with operation, winner and key, and each program's binary; others by --table.\n"
+     "        State `prior`: used after a re-check; `partial`: the next miss of its key goes on; of candidates that\n"
+     "        ran when a process ended `watched`: tried as before, `suspect`: tried last, `quarantined`: not tried",
+     {"table", "op"}},
+    {"show", "ID", "one record, by its id or the first digits of it; --out FILE writes a program's binary", {"out"}},
+    {"verify", "", "reads every record whole: exit code 1 where one is damaged and stays", {"remove"}},
+    {"prune",
+     "",
+     "removes what the options name, at least one of --unusable, --op, --programs-mb, --quarantine, --all",
+     {"unusable", "op", "programs-mb", "quarantine", "all"}},
+    {"export", "[FILE]", "verdicts as JSON, to FILE or standard output", {"op"}},
+    {"import",
+     "FILE",
+     "takes them in on another machine as priors: used after one re-check, never before what was measured there",
+     {NULL}},
+    {NULL, NULL, NULL, {NULL}},
 };
-#define JOBS (sizeof jobs / sizeof *jobs)
+
+/* What runs each of them, in their order. */
+static const struct job_row {
+    int         least, most; /* words after it */
+    const char *word;        /* what the first is */
+    int (*run)(const cache_job *job);
+} rows[] = {
+    {0, 0, "", ls},          {1, 1, "the beginning of an id", show}, {0, 0, "", cache_verify},
+    {0, 0, "", cache_prune}, {0, 1, "a file", cache_export},         {1, 1, "a file", cache_import},
+};
+#define JOBS (sizeof rows / sizeof *rows)
 
 /* An option given that the job does not take, or NULL. */
-static const char *stray(const job_row *job, const cache_options *o)
+static const char *stray(const verb_job *job, const cache_options *o)
 {
     const struct {
         const char *name;
         bool        given;
-    } rows[] = {{"table", o->table != NULL},
-                {"op", o->op != NULL},
-                {"out", o->out != NULL},
-                {"remove", o->remove},
-                {"unusable", o->unusable},
-                {"programs-mb", o->programs_mb != NULL},
-                {"quarantine", o->quarantine != NULL},
-                {"all", o->all}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        bool takes = false;
-        for (size_t k = 0; k < OPTIONS_MAX && job->options[k]; k++)
-            takes = takes || strcmp(job->options[k], rows[i].name) == 0;
-        if (rows[i].given && !takes)
-            return rows[i].name;
-    }
+    } given[] = {{"table", o->table != NULL},
+                 {"op", o->op != NULL},
+                 {"out", o->out != NULL},
+                 {"remove", o->remove},
+                 {"unusable", o->unusable},
+                 {"programs-mb", o->programs_mb != NULL},
+                 {"quarantine", o->quarantine != NULL},
+                 {"all", o->all}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i].given && !verb_job_takes(job, given[i].name))
+            return given[i].name;
     return NULL;
 }
 
@@ -251,26 +259,29 @@ static int check_table(const char *name)
                       meant ? meant : "");
 }
 
-static int choose(const job_row **chosen, const cache_options *o, int argc, char **argv)
+/* *chosen: the place of the job in the tables. */
+static int choose(size_t *chosen, const cache_options *o, int argc, char **argv)
 {
     const char *names[JOBS];
+    size_t      at = JOBS;
     for (size_t i = 0; i < JOBS; i++) {
         names[i] = jobs[i].name;
         if (argc && strcmp(argv[0], jobs[i].name) == 0)
-            *chosen = &jobs[i];
+            at = i;
     }
-    if (!*chosen) {
+    if (at == JOBS) {
         const char *meant = argc ? args_nearest(argv[0], names, JOBS) : NULL;
         if (meant)
             return args_usage("cache", "%s: no such job; did you mean %s?", argv[0], meant);
         return args_usage("cache", "%s: the job is one of ls, show, verify, prune, export, import",
                           argc ? argv[0] : "nothing named");
     }
-    if (argc - 1 < (*chosen)->least)
-        return args_usage("cache", "%s: %s is missing", argv[0], (*chosen)->word);
-    if (argc - 1 > (*chosen)->most)
-        return args_usage("cache", "%s: one argument too many for %s", argv[(*chosen)->most + 1], argv[0]);
-    const char *odd = stray(*chosen, o);
+    if (argc - 1 < rows[at].least)
+        return args_usage("cache", "%s: %s is missing", argv[0], rows[at].word);
+    if (argc - 1 > rows[at].most)
+        return args_usage("cache", "%s: one argument too many for %s", argv[rows[at].most + 1], argv[0]);
+    *chosen = at;
+    const char *odd = stray(&jobs[at], o);
     if (!odd && o->table)
         return check_table(o->table);
     return odd ? args_usage("cache", "--%s: not an option of %s", odd, argv[0]) : 0;
@@ -278,18 +289,18 @@ static int choose(const job_row **chosen, const cache_options *o, int argc, char
 
 static int run(const args_common *common, const void *given, int argc, char **argv)
 {
-    const job_row *chosen = NULL;
-    device_handle  device;
-    cache_job      job = {NULL, given, common->json, argc > 1 ? argv[1] : NULL};
-    int            status = choose(&chosen, given, argc, argv);
+    size_t        chosen = 0;
+    device_handle device;
+    cache_job     job = {NULL, given, common->json, argc > 1 ? argv[1] : NULL};
+    int           status = choose(&chosen, given, argc, argv);
     if (status == 0)
-        status = cache_options_check(&job, chosen->run == cache_prune);
+        status = cache_options_check(&job, rows[chosen].run == cache_prune);
     if (status != 0)
         return status;
     status = device_context(&device, common, QST_NO_PLUGINS);
     job.context = device.context;
     if (status == 0)
-        status = chosen->run(&job);
+        status = rows[chosen].run(&job);
     device_close(&device);
     return status;
 }
@@ -298,16 +309,8 @@ const verb_info verb_cache = {
     .name = "cache",
     .arguments = "ls|show ID|verify|prune|export [FILE]|import FILE",
     .summary = "the store: list, show, verify, prune, export, import",
-    .help =
-        "ls      a line for each verdict, with operation, winner and key, and each program's binary; others by --table. State\n"
-        "        `prior`: used after a re-check; `partial`: the next miss of its key goes on; of candidates that ran\n"
-        "        when a process ended `watched`: tried as before, `suspect`: tried last, `quarantined`: not tried\n"
-        "show    one record, by its id or the first digits of it; --out FILE writes a program's binary\n"
-        "verify  reads every record whole: exit code 1 where one is damaged and stays\n"
-        "prune   removes what the options name, at least one of --unusable, --op, --programs-mb, --quarantine,\n"
-        "        --all\n"
-        "export  verdicts as JSON, to FILE or standard output; import on another machine takes them in as priors:\n"
-        "        used after one re-check, never before what was measured there\n",
+    .help = "Its jobs; qst cache JOB --help tells of one of them:\n",
+    .jobs = jobs,
     .options = table,
     .defaults = &defaults,
     .options_size = sizeof(cache_options),

@@ -10,6 +10,8 @@ static void print(const json_t *rows)
     static const char *const heads[] = {"",      "index", "platform",  "name",     "type",
                                         "units", "cl",    "global_mb", "local_kb", "max_group"};
     out_table                table;
+    if (!json_array_size(rows))
+        return;
     out_table_init(&table, "lrlllrrrrr", heads);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);

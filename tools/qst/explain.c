@@ -15,13 +15,14 @@
 
 typedef struct options {
     uint32_t type;
-    bool     replay;
+    bool     all, replay;
 } options;
 
-static const options     defaults = {QST_F32, false};
+static const options     defaults = {QST_F32, false, false};
 static const args_option table[] = {
     {"dtype", ARGS_WORD, offsetof(options, type), "TYPE", "element type where the argument is a size", 0, 0, args_types,
      0},
+    {"all", ARGS_FLAG, offsetof(options, all), NULL, "each candidate by itself, not as a family", 0, 0, NULL, 0},
     {"replay", ARGS_FLAG, offsetof(options, replay), NULL, "decide every stored answer again from its stored samples",
      0, 0, NULL, 0},
     {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
@@ -130,7 +131,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         status = subject_open(&s, device.context, argv[i], o->type, "explain");
         json_t *verdict = status == 0 ? explain(&device, &s, &status) : NULL;
         if (verdict && !common->json)
-            explain_print(verdict);
+            explain_print(verdict, o->all);
         if (verdict)
             json_array_append_new(all, verdict);
         subject_close(&s);
@@ -152,6 +153,7 @@ const verb_info verb_explain = {
             "tuned on; each round with its candidates, best first; what was not tried and why; the winner and what\n"
             "made it win; where the answer came from; whether the budget cut it short. Problems are squares, shapes,\n"
             "or text as logs print it: 'matmul m=240 n=240 k=240'. With --json, one object, or an array of them.\n"
+            "Where four or more candidates of a plugin came to the same, they stand as one, `matmul.gemv.* (19)`.\n"
             "With --replay instead of problems: every stored answer, decided again from its stored samples; exit code\n"
             "1 where one comes out otherwise than it is stored.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,

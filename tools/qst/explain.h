@@ -6,8 +6,9 @@
 #define QST_TOOL_EXPLAIN_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
-/* Prints all that the verdict says to stdout. */
-void explain_print(const json_t *verdict);
+/* Prints what the verdict says to stdout. all: each candidate by itself, not as a family (fold.h). */
+void explain_print(const json_t *verdict, bool all);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * explain_text.c: a verdict as text: rounds as tables, refusals by reason, the winner and what made it win. */
 #include "explain.h"
+#include "fold.h"
 #include "out.h"
 #include "verdict.h"
 
@@ -68,14 +69,16 @@ static void cell_part(out_table *table, double part, double whole)
         out_table_cell(table, "-");
 }
 
-static void row(out_table *table, const json_t *f, double best, double roof)
+static void row(out_table *table, const json_t *f, size_t as, double best, double roof)
 {
+    char  *name = as > 1 ? fold_text(out_member(f, "name"), as) : out_text("%s", out_member(f, "name"));
     double median = out_number(f, "median_ms"), rank = rank_of(f);
     if (rank < 1e9)
         out_table_cell(table, "%.0f", rank);
     else
         out_table_cell(table, "-");
-    out_table_cell(table, "%s", out_member(f, "name"));
+    out_table_cell(table, "%s", name);
+    free(name);
     out_table_cell(table, "%s", out_member(f, "text"));
     cell_ms(table, f, "median_ms");
     cell_part(table, best, median);
@@ -87,8 +90,40 @@ static void row(out_table *table, const json_t *f, double best, double roof)
     out_table_cell(table, "%s", out_member(f, "why"));
 }
 
+static bool same_reason(const json_t *a, const json_t *b)
+{
+    return strcmp(out_member(a, "text"), out_member(b, "text")) == 0 &&
+           strcmp(out_member(a, "why"), out_member(b, "why")) == 0;
+}
+
+/* How many findings stand in the row of the i-th: itself, or as many of its family as came to the same without having been
+ * timed, where it is the first of them; 0: it is among those. */
+static size_t row_at(const json_t **order, size_t n, size_t i, bool all)
+{
+    const char **names = out_resize(NULL, (n + 1) * sizeof *names);
+    size_t       m = 0, me = 0, as;
+    for (size_t k = 0; k < n; k++) {
+        if (round_of(order[k]) != round_of(order[i]) || !same_reason(order[k], order[i]))
+            continue;
+        me = k == i ? m : me;
+        names[m++] = out_member(order[k], "name");
+    }
+    as = fold_at(names, m, me, all || rank_of(order[i]) < 1e9);
+    free(names);
+    return as;
+}
+
+static void print_name(const json_t **order, size_t n, size_t i, bool all)
+{
+    size_t as = row_at(order, n, i, all);
+    char  *text = as > 1 ? fold_text(out_member(order[i], "name"), as) : out_text("%s", out_member(order[i], "name"));
+    if (as)
+        printf(" %s", text);
+    free(text);
+}
+
 /* One round: a row for each candidate that was reached, a line for those that were not. */
-static void print_round(const json_t **order, size_t n, size_t round, double best, double roof)
+static void print_round(const json_t **order, size_t n, size_t round, double best, double roof, bool all)
 {
     static const char *const heads[] = {"rank",   "candidate", "outcome",  "median_ms", "%_of_best", "%_of_roof",
                                         "min_ms", "samples",   "build_ms", "launches",  "why"};
@@ -101,7 +136,9 @@ static void print_round(const json_t **order, size_t n, size_t round, double bes
         if (was(order[i], "UNTRIED")) {
             unreached++;
         } else {
-            row(&table, order[i], best, roof);
+            size_t as = row_at(order, n, i, all);
+            if (as)
+                row(&table, order[i], as, best, roof);
             rows++;
         }
     }
@@ -113,20 +150,14 @@ static void print_round(const json_t **order, size_t n, size_t round, double bes
         printf("round %zu, not reached:", round);
         for (size_t i = 0; i < n; i++)
             if (round_of(order[i]) == round && was(order[i], "UNTRIED"))
-                printf(" %s", out_member(order[i], "name"));
+                print_name(order, n, i, all);
         putchar('\n');
     }
     out_table_finish(&table);
 }
 
-static bool same_reason(const json_t *a, const json_t *b)
-{
-    return strcmp(out_member(a, "text"), out_member(b, "text")) == 0 &&
-           strcmp(out_member(a, "why"), out_member(b, "why")) == 0;
-}
-
 /* Candidates in no round, those with the same reason together. */
-static void print_refusals(const json_t **order, size_t n)
+static void print_refusals(const json_t **order, size_t n, bool all)
 {
     bool head = false;
     for (size_t i = 0; i < n; i++) {
@@ -144,7 +175,7 @@ static void print_refusals(const json_t **order, size_t n)
         printf("  %s%s%s:", out_member(order[i], "text"), why[0] ? ": " : "", why);
         for (size_t e = i; e < n; e++)
             if (!round_of(order[e]) && same_reason(order[e], order[i]))
-                printf(" %s", out_member(order[e], "name"));
+                print_name(order, n, e, all);
         putchar('\n');
     }
 }
@@ -259,7 +290,7 @@ static void print_roof(const json_t *verdict)
     putchar('\n');
 }
 
-void explain_print(const json_t *verdict)
+void explain_print(const json_t *verdict, bool all)
 {
     size_t         n, rounds = 0;
     double         best = 0;
@@ -273,8 +304,8 @@ void explain_print(const json_t *verdict)
         rounds = round_of(order[i]) > rounds ? round_of(order[i]) : rounds;
     }
     for (size_t round = 1; round <= rounds; round++)
-        print_round(order, n, round, best, out_number(verdict, "roof_ms"));
-    print_refusals(order, n);
+        print_round(order, n, round, best, out_number(verdict, "roof_ms"), all);
+    print_refusals(order, n, all);
     if (n)
         print_winner(verdict, order, n);
     else

@@ -74,7 +74,7 @@ static int run(const verb_info *verb, int argc, char **argv)
     char      **rest;
     int         n_rest, status = args_parse(verb, argc, argv, &common, options, &rest, &n_rest);
     if (status == 0 && common.help)
-        args_help(verb);
+        args_help(verb, n_rest ? rest[0] : NULL);
     else if (status == 0)
         status = verb->run(&common, options, n_rest, rest);
     args_finish(&common);
@@ -96,7 +96,7 @@ static int dispatch(int argc, char **argv)
     if (strcmp(argv[1], "help") == 0) {
         if (!(verb = find(argv[2])))
             return unknown(argv[2]);
-        args_help(part_of(verb, argc - 3, argv + 3));
+        args_help(part_of(verb, argc - 3, argv + 3), argc > 3 ? argv[3] : NULL);
         return EXIT_DONE;
     }
     if (!(verb = find(argv[1])))

@@ -113,7 +113,10 @@ static void tell_pinned(run_result *r, const device_handle *device, qst_set *set
 {
     problem_key key;
     json_t     *verdict = NULL;
-    if (problem_key_of(set, p, &key, NULL) && !verdict_find(&verdict, device->context, &key))
+    bool        keyed = problem_key_of(set, p, &key, NULL);
+    if (keyed)
+        qst_context_settle(device->context); /* in the background it is still being found */
+    if (keyed && !verdict_find(&verdict, device->context, &key))
         return;
     json_t *findings = json_object_get(verdict, "findings");
     size_t  before = json_array_size(r->pinned);
@@ -127,7 +130,9 @@ static void tell_pinned(run_result *r, const device_handle *device, qst_set *set
     }
     if (json_array_size(r->pinned) == before)
         add_pinned(r->pinned, glob, "",
-                   verdict ? "no candidate of such a name" : "nothing was tuned: the problem needs no tuning");
+                   verdict ? "no candidate of such a name"
+                   : keyed ? "nothing is known: tune.mode lets nothing be tuned"
+                           : "nothing was tuned: the problem needs no tuning");
     json_decref(verdict);
 }
 
