@@ -256,7 +256,11 @@ says 'trivial'
 matmul --m 5 --n 6 --k 7 --alpha 0 --beta 3
 matmul --m 0 --n 6 --k 7
 says 'none'
+matmul --m 33 --n 20 --k 31 --batch 3 --broadcast b --scaled --same
+refuses '--same: with beta 1' run matmul --m 3 --n 4 --k 5 --same --beta 1
+refuses '--scaled: 2^40 is no f16' run matmul --m 3 --n 4 --k 5 --scaled --dtype f16
 runs 0 run matmul --m 40 --n 50 --k 60 --pin 'matmul.naive*' --json
+json 'len(j["digest"]) == 16 and j["same"]'
 json 'j["right"] and j["winner"].startswith("matmul.naive.") and j["pinned"][0]["name"] == j["winner"]'
 json '0 < j["error_of_bound"] <= 1 and j["outside_untouched"] and j["inputs_untouched"]'
 runs 0 run matmul --m 16 --n 16 --k 16 --pin nobody

@@ -81,6 +81,29 @@ void data_random(data_matrix *matrix, uint64_t seed)
             }
 }
 
+void data_scale(data_matrix *matrix, int64_t row, int64_t col, int exponent)
+{
+    int64_t products = data_products(matrix->batch), count = row < 0 ? matrix->rows : matrix->cols;
+    for (int64_t z = 0; z < products; z++) {
+        if (z > 0 && data_place(matrix, z, 0, 0) == data_place(matrix, 0, 0, 0))
+            continue; /* all products share it */
+        for (int64_t i = 0; i < count; i++) {
+            int64_t place = data_place(matrix, z, row < 0 ? i : row, row < 0 ? col : i);
+            double  value = element_load(matrix->view.type, matrix->host + matrix->start, place);
+            element_store(matrix->view.type, matrix->host + matrix->start, place, ldexp(value, exponent));
+        }
+    }
+}
+
+/* FNV-1a, 64 bits. */
+uint64_t data_digest(const data_matrix *matrix, const unsigned char *now)
+{
+    uint64_t digest = 0xcbf29ce484222325u;
+    for (uint64_t i = 0; i < matrix->bytes; i++)
+        digest = (digest ^ now[i]) * 0x100000001b3u;
+    return digest;
+}
+
 bool data_upload(data_matrix *matrix, const device_handle *device)
 {
     cl_int code;

@@ -32,6 +32,12 @@ void data_finish(data_matrix *matrix);
 /* Elements from a hash of seed and place: multiples of 2^-52 in [−1, 1), rounded to the type. */
 void data_random(data_matrix *matrix, uint64_t seed);
 
+/* Row `row`, or where that is negative column `col`, of every product times 2^exponent. */
+void data_scale(data_matrix *matrix, int64_t row, int64_t col, int exponent);
+
+/* Of all bytes of `now`, a buffer of the matrix. */
+uint64_t data_digest(const data_matrix *matrix, const unsigned char *now);
+
 /* To a new buffer; from it to `host`, which has matrix->bytes. */
 bool data_upload(data_matrix *matrix, const device_handle *device);
 bool data_download(const data_matrix *matrix, const device_handle *device, unsigned char *host);

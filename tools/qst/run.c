@@ -56,6 +56,8 @@ static const args_option table[] = {
     ROW_WORD("dtype", type, args_types, "element type"),
     ROW_WORD("dtype-c", type_c, args_types, "of C alone, f32 where A and B are f16 or bf16"),
     ROW_WORD("numerics", numerics, numerics_words, "class of rounding"),
+    ROW_FLAG("scaled", scaled, "a column of A times 2^40, that row of B times 2^-40"),
+    ROW_FLAG("same", same, "each of --runs must give the bits of the first call; beta 0"),
     {"runs", ARGS_INT, offsetof(run_options, runs), "N", "timed calls after the first", 0, RUN_RUNS_MAX, NULL, 0},
     ROW_SIZE("seed", seed, "of the random data"),
     {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
@@ -104,6 +106,8 @@ static void print_check(const run_result *r)
         printf("check:   wrong, %s\n", text);
         free(text);
     }
+    if (r->differs)
+        printf("same:    wrong, run %d gave other bits\n", r->differs);
     if (!r->outside_c)
         puts("outside: wrong, bytes around C's elements were written");
     if (!r->inputs)
@@ -138,6 +142,10 @@ static void print_json(const run_result *r)
                                  "outside_untouched", r->outside_c, "inputs_untouched", r->inputs);
         json_object_update(all, out_need(more));
         json_decref(more);
+        char *digest = out_text("%016llx", (unsigned long long)r->digest);
+        json_object_set_new(all, "digest", out_need(json_string(digest)));
+        json_object_set_new(all, "same", out_need(json_boolean(!r->differs)));
+        free(digest);
         if (!r->check.right) {
             char *text = check_text(&r->check);
             json_object_set_new(all, "wrong", json_string(text));
@@ -157,6 +165,10 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         return args_usage("run", "%s: what to run is `matmul`", argc ? argv[0] : "nothing named");
     if (argc > 1)
         return args_usage("run", "%s: sizes are given by --m, --n and --k", argv[1]);
+    if (o->same && o->beta != 0)
+        return args_usage("run", "--same: with beta %g each run gives something else", o->beta);
+    if (o->scaled && o->type == QST_F16)
+        return args_usage("run", "--scaled: 2^40 is no f16");
     int status = describe_problem(&problem, o);
     if (status != 0)
         return status;
@@ -184,7 +196,8 @@ const verb_info verb_run = {
         "C := alpha A B + beta C on random matrices, every element of C compared with the product computed on the\n"
         "host, within the accuracy that quernstone/matmul.h promises; everything around the matrices' elements is\n"
         "NaN, and so is what alpha = 0 or beta = 0 leaves unread. Bytes around C, and A and B, must stay as they\n"
-        "were. Exit code 1 when something is wrong. With --pin, tells of each candidate of that name what became of\n"
+        "were. --scaled makes data that few formats hold, while no term of a sum changes. `digest` of --json is of\n"
+        "all bytes of C, to compare two candidates by. Exit code 1 when something is wrong. With --pin, tells of each candidate of that name what became of\n"
         "it, also where it was refused: its build log, its first wrong element, its limit.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,

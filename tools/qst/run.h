@@ -16,12 +16,13 @@ typedef struct run_options {
     int64_t  m, n, k, lda, ldb, ldc, offset_a, offset_b, offset_c, batch, runs, seed;
     double   alpha, beta;
     uint32_t type, type_c, numerics, broadcast; /* type_c 0: as type; broadcast: bit 0 A, bit 1 B */
-    bool     transa, transb, colmajor_c;
+    bool     transa, transb, colmajor_c, scaled, same;
 } run_options;
 
 /*   problem    text
  *   called     false: the call failed, only `problem` and `pinned` tell something
  *   outside_c  nothing around C's elements changed; inputs: nor did A and B
+ *   digest     of C's buffer after the first call; `differs`: number of the first later run that gave another, 0: none
  *   pinned     [{"name", "outcome", "account"}], one for each candidate that --pin names */
 typedef struct run_result {
     char        *problem;
@@ -30,7 +31,8 @@ typedef struct run_result {
     bool         called, outside_c, inputs;
     check_result check;
     double       first_ms, min_ms, median_ms, gflops;
-    int          n_times;
+    uint64_t     digest;
+    int          n_times, differs;
 } run_result;
 
 /* 0, or EXIT_FAILED where the call failed (after one line on stderr) or the result is wrong. */

@@ -15,6 +15,13 @@ typedef struct operands {
     data_matrix a, b, c;
 } operands;
 
+/* Column `p` of A times 2^40, row `p` of B times 2^-40: exact, and no term of a sum changes. */
+static void badly_scale(operands *all, int64_t p)
+{
+    data_scale(&all->a, -1, p, 40);
+    data_scale(&all->b, p, -1, -40);
+}
+
 /* Random where an operand is read, else left as NaN. */
 static bool make(operands *all, const device_handle *device, const qst_matmul *p, const run_options *o)
 {
@@ -24,6 +31,8 @@ static bool make(operands *all, const device_handle *device, const qst_matmul *p
     if (p->alpha != 0) {
         data_random(&all->a, 3 * (uint64_t)o->seed);
         data_random(&all->b, 3 * (uint64_t)o->seed + 1);
+        if (o->scaled && p->k > 0)
+            badly_scale(all, p->k / 2);
     }
     if (p->beta != 0)
         data_random(&all->c, 3 * (uint64_t)o->seed + 2);
@@ -57,6 +66,7 @@ static bool judge(run_result *r, const operands *all, const device_handle *devic
         r->check = check_product(&task);
         r->outside_c = data_unchanged(&all->c, c, false);
         r->inputs = data_unchanged(&all->a, a, true) && data_unchanged(&all->b, b, true);
+        r->digest = data_digest(&all->c, c);
     }
     free(a);
     free(b);
@@ -70,11 +80,23 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool time_runs(run_result *r, const operands *all, const device_handle *device, const qst_matmul *p, int runs)
+/* Did run number n give what the first call gave? False where C cannot be read. */
+static bool compare(run_result *r, const operands *all, const device_handle *device, int n)
+{
+    unsigned char *c = out_resize(NULL, (size_t)all->c.bytes);
+    bool           read = data_download(&all->c, device, c);
+    if (read && !r->differs && data_digest(&all->c, c) != r->digest)
+        r->differs = n;
+    free(c);
+    return read;
+}
+
+static bool time_runs(run_result *r, const operands *all, const device_handle *device, const qst_matmul *p, int runs,
+                      bool same)
 {
     double *ms = out_resize(NULL, (size_t)runs * sizeof *ms);
     int     n = 0;
-    while (n < runs && (ms[n] = call(all, device, p)) >= 0)
+    while (n < runs && (ms[n] = call(all, device, p)) >= 0 && (!same || compare(r, all, device, n + 1)))
         n++;
     bool done = n == runs;
     if (done && n) {
@@ -156,7 +178,7 @@ int run_matmul(run_result *r, const device_handle *device, const qst_matmul *pro
     r->problem = problem_text(set, &p);
     r->first_ms = call(&all, device, &p);
     r->called = r->first_ms >= 0 && judge(r, &all, device, &p) && name_winner(r, device, &p);
-    done = r->called && time_runs(r, &all, device, &p, (int)options->runs);
+    done = r->called && time_runs(r, &all, device, &p, (int)options->runs, options->same);
     for (size_t i = 0; i < pin->n; i++)
         tell_pinned(r, device, set, &p, pin->data[i]);
 out:
@@ -168,7 +190,7 @@ out:
 
 bool run_right(const run_result *r)
 {
-    return r->called && r->check.right && r->outside_c && r->inputs;
+    return r->called && r->check.right && r->outside_c && r->inputs && !r->differs;
 }
 
 void run_finish(run_result *r)
