@@ -6,24 +6,17 @@
  */
 #include "job.h"
 
+#include "plugins/common/vendor.h"
+
 #include <CL/cl.h>
-#include <quernstone/kit.h>
 #include <stdio.h>
 
 #define CALL_NS     5000.0 /* of a call */
 #define FLOP_PER_NS 40.0   /* a core's rate; only orders first contact */
 
-/* One a context: what the host gave, and the path. */
-struct plugin {
-    void *(*alloc)(void *host, uint64_t bytes);
-    void (*release)(void *host, void *memory);
-    void       *host;
-    const char *path; /* NULL: by its usual names */
-};
-
 /* One a device. */
 struct instance {
-    const struct plugin        *plugin;
+    const struct vendor_plugin *plugin;
     const struct cblas_library *library;
 };
 
@@ -32,13 +25,8 @@ static _Thread_local char reason[256];
 
 static double estimate(void *user, const qst_device *device, const void *problem)
 {
-    const qst_matmul *p = problem;
-    double            flops = 2.0 * (double)p->m * (double)p->n * (double)p->k;
-    int               d;
     (void)user;
-    for (d = 0; d < QST_MATMUL_BATCHES; d++)
-        flops *= (double)p->batch[d];
-    return CALL_NS + flops / (FLOP_PER_NS * (device->units ? device->units : 1));
+    return CALL_NS + vendor_flops(problem) / (FLOP_PER_NS * (device->units ? device->units : 1));
 }
 
 static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
@@ -67,19 +55,19 @@ static int32_t can_run(void *user, const qst_device *device, const void *problem
 
 static int32_t open_library(void *user, const qst_device *device, void **out, const char **why)
 {
-    const struct plugin        *plugin = user;
+    const struct vendor_plugin *plugin = user;
     cl_device_exec_capabilities can = 0;
     struct instance            *self;
     if (clGetDeviceInfo(device->id, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, NULL) != CL_SUCCESS ||
         !(can & CL_EXEC_NATIVE_KERNEL))
         return qstk_no(why, "the device runs no native kernels");
-    self = plugin->alloc(plugin->host, sizeof *self);
+    self = vendor_alloc(plugin, sizeof *self);
     if (!self)
         return QST_E_NOMEM;
     self->plugin = plugin;
     self->library = cblas_library_open(plugin->path, reason, sizeof reason);
     if (!self->library) {
-        plugin->release(plugin->host, self);
+        vendor_release(plugin, self);
         return qstk_no(why, reason);
     }
     *out = self;
@@ -142,62 +130,26 @@ static int32_t enqueue(void *instance, const void *problem, const qst_call *call
 static void close_library(void *instance)
 {
     struct instance *self = instance;
-    self->plugin->release(self->plugin->host, self);
+    vendor_release(self->plugin, self);
 }
 
-static void stop(void *instance)
-{
-    struct plugin *self = instance;
-    self->release(self->host, self);
-}
+static const qst_candidate gemm = {
+    .size = sizeof gemm,
+    .op = "matmul",
+    .variant = "gemm",
+    .revision = 2,
+    .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
+    .problem_size = sizeof(qst_matmul),
+    .can_run = can_run,
+    .estimate = estimate,
+    .open = open_library,
+    .enqueue = enqueue,
+    .close = close_library,
+};
 
 static int32_t start(const qst_host *host, void **instance)
 {
-    struct plugin *self = host->alloc(host->self, sizeof *self);
-    qst_candidate  gemm = {
-         .size = sizeof gemm,
-         .op = "matmul",
-         .variant = "gemm",
-         .revision = 2,
-         .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
-         .problem_size = sizeof(qst_matmul),
-         .can_run = can_run,
-         .estimate = estimate,
-         .open = open_library,
-         .enqueue = enqueue,
-         .close = close_library,
-    };
-    int32_t status;
-    if (!self)
-        return QST_E_NOMEM;
-    self->alloc = host->alloc;
-    self->release = host->free;
-    self->host = host->self;
-    self->path = host->config(host->self, "library");
-    gemm.user = self;
-    status = host->add_candidate(host->self, &gemm);
-    if (status == QST_OK)
-        *instance = self;
-    else
-        stop(self);
-    return status;
+    return vendor_start(host, &gemm, instance);
 }
 
-#ifdef QST_BUILTIN
-#define DESCRIPTOR qst__builtin_cblas
-#else
-#define DESCRIPTOR qst_plugin_v1
-#endif
-
-extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
-const qst_plugin                    DESCRIPTOR = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof DESCRIPTOR,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = "cblas",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
-                       .stop = stop,
-};
+PLUGIN(cblas, .start = start, .stop = plugin_close);

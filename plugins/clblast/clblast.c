@@ -4,9 +4,9 @@
  * the first time, from plugin.clblast.library or by its usual name; what its interface cannot say is refused.
  */
 #include "plugins/common/blas.h"
+#include "plugins/common/vendor.h"
 
 #include <dlfcn.h>
-#include <quernstone/kit.h>
 #include <stdio.h>
 
 #define LIBRARY    "libclblast.so.1"
@@ -29,21 +29,13 @@ GEMM_TYPE(dgemm_fn, double);
 BATCHED_TYPE(sgemm_batched_fn, float);
 BATCHED_TYPE(dgemm_batched_fn, double);
 
-/* One a context: what the host gave, and the path. */
-struct plugin {
-    void *(*alloc)(void *host, uint64_t bytes);
-    void (*release)(void *host, void *memory);
-    void       *host;
-    const char *library;
-};
-
 /* One an opened library. */
 struct library {
-    const struct plugin *plugin;
-    sgemm_fn             sgemm;
-    dgemm_fn             dgemm;
-    sgemm_batched_fn     sgemm_batched;
-    dgemm_batched_fn     dgemm_batched;
+    const struct vendor_plugin *plugin;
+    sgemm_fn                    sgemm;
+    dgemm_fn                    dgemm;
+    sgemm_batched_fn            sgemm_batched;
+    dgemm_batched_fn            dgemm_batched;
 };
 
 /* The reason of the last refusal on this thread where it has to carry what the system said. */
@@ -54,15 +46,10 @@ static _Thread_local char reason[256];
  * its programs take as long as all others together. */
 static double estimate(void *user, const qst_device *device, const void *problem)
 {
-    const qst_matmul *p = problem;
-    double            flops = 2.0 * (double)p->m * (double)p->n * (double)p->k, per_ns;
-    int               d;
-    (void)user;
-    for (d = 0; d < QST_MATMUL_BATCHES; d++)
-        flops *= (double)p->batch[d];
-    per_ns =
+    const double per_ns =
         device->type == QST_DEVICE_CPU ? 12.0 * device->units : 64.0 * device->units * (double)device->clock_mhz * 1e-3;
-    return per_ns > 0.0 ? CALL_NS + flops / per_ns : 0.0;
+    (void)user;
+    return per_ns > 0.0 ? CALL_NS + vendor_flops((const qst_matmul *)problem) / per_ns : 0.0;
 }
 
 static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
@@ -102,17 +89,17 @@ static int resolve(void *handle, const char *name, void *into, size_t size)
 
 static int32_t open_library(void *user, const qst_device *device, void **instance, const char **why)
 {
-    const struct plugin *plugin = (const struct plugin *)user;
-    void                *handle = dlopen(plugin->library, RTLD_NOW | RTLD_LOCAL);
-    struct library      *self;
-    const char          *said;
+    const struct vendor_plugin *plugin = (const struct vendor_plugin *)user;
+    void                       *handle = dlopen(plugin->path ? plugin->path : LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    struct library             *self;
+    const char                 *said;
     (void)device;
     if (!handle) {
         said = dlerror();
         snprintf(reason, sizeof reason, "%s", said ? said : "the library cannot be opened");
         return qstk_no(why, reason);
     }
-    self = (struct library *)plugin->alloc(plugin->host, sizeof *self);
+    self = (struct library *)vendor_alloc(plugin, sizeof *self);
     if (!self)
         return QST_E_NOMEM;
     self->plugin = plugin;
@@ -120,7 +107,7 @@ static int32_t open_library(void *user, const qst_device *device, void **instanc
         !resolve(handle, "CLBlastDgemm", &self->dgemm, sizeof self->dgemm) ||
         !resolve(handle, "CLBlastSgemmStridedBatched", &self->sgemm_batched, sizeof self->sgemm_batched) ||
         !resolve(handle, "CLBlastDgemmStridedBatched", &self->dgemm_batched, sizeof self->dgemm_batched)) {
-        plugin->release(plugin->host, self);
+        vendor_release(plugin, self);
         return qstk_no(why, "the library has not the C functions of CLBlast 1.4 and later");
     }
     *instance = self;
@@ -192,64 +179,27 @@ static int32_t enqueue(void *instance, const void *problem, const qst_call *call
 static void close_library(void *instance)
 {
     struct library *self = (struct library *)instance;
-    self->plugin->release(self->plugin->host, self);
+    vendor_release(self->plugin, self);
 }
 
-static void stop(void *instance)
-{
-    struct plugin *self = (struct plugin *)instance;
-    self->release(self->host, self);
-}
+static const qst_candidate gemm = {
+    .size = sizeof gemm,
+    .flags = QST_CANDIDATE_HIDES_EVENTS | QST_CANDIDATE_NO_WAITS,
+    .op = "matmul",
+    .variant = "gemm",
+    .revision = 1,
+    .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
+    .problem_size = sizeof(qst_matmul),
+    .can_run = can_run,
+    .estimate = estimate,
+    .open = open_library,
+    .enqueue = enqueue,
+    .close = close_library,
+};
 
 static int32_t start(const qst_host *host, void **instance)
 {
-    struct plugin *self = (struct plugin *)host->alloc(host->self, sizeof *self);
-    const char    *path = host->config(host->self, "library");
-    qst_candidate  gemm = {
-         .size = sizeof gemm,
-         .flags = QST_CANDIDATE_HIDES_EVENTS | QST_CANDIDATE_NO_WAITS,
-         .op = "matmul",
-         .variant = "gemm",
-         .revision = 1,
-         .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
-         .problem_size = sizeof(qst_matmul),
-         .can_run = can_run,
-         .estimate = estimate,
-         .open = open_library,
-         .enqueue = enqueue,
-         .close = close_library,
-    };
-    int32_t status;
-    if (!self)
-        return QST_E_NOMEM;
-    self->alloc = host->alloc;
-    self->release = host->free;
-    self->host = host->self;
-    self->library = path ? path : LIBRARY;
-    gemm.user = self;
-    status = host->add_candidate(host->self, &gemm);
-    if (status == QST_OK)
-        *instance = self;
-    else
-        stop(self);
-    return status;
+    return vendor_start(host, &gemm, instance);
 }
 
-#ifdef QST_BUILTIN
-#define DESCRIPTOR qst__builtin_clblast
-#else
-#define DESCRIPTOR qst_plugin_v1
-#endif
-
-extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
-const qst_plugin                    DESCRIPTOR = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof DESCRIPTOR,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = "clblast",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
-                       .stop = stop,
-};
+PLUGIN(clblast, .start = start, .stop = plugin_close);

@@ -12,6 +12,7 @@
 #ifndef PLUGINS_COMMON_UNIT_FAMILY_H
 #define PLUGINS_COMMON_UNIT_FAMILY_H
 
+#include "plugins/common/plugin.h"
 #include "plugins/common/storage.h"
 #include <stdio.h>
 
@@ -60,9 +61,8 @@ typedef struct unit_candidate {
 } unit_candidate;
 
 typedef struct unit_instance {
-    void (*release)(void *host, void *memory);
-    void          *host;
-    unit_candidate candidates[]; /* one a row */
+    struct plugin_memory memory;
+    unit_candidate       candidates[]; /* one a row */
 } unit_instance;
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------------ */
@@ -335,29 +335,15 @@ static inline int32_t unit_add(const qst_host *host, const unit_family *family, 
     return host->add_candidate(host->self, &candidate);
 }
 
-static inline void unit_stop(void *instance)
-{
-    unit_instance *self = (unit_instance *)instance;
-    self->release(self->host, self);
-}
-
 static inline int32_t unit_start(const qst_host *host, const unit_family *family, void **instance)
 {
     const uint64_t bytes = sizeof(unit_instance) + family->n_rows * sizeof(unit_candidate);
-    unit_instance *self = (unit_instance *)host->alloc(host->self, bytes);
+    unit_instance *self = (unit_instance *)plugin_open(host, bytes);
     int32_t        status = self ? QST_OK : QST_E_NOMEM;
     uint32_t       i;
-    if (self) {
-        self->release = host->free;
-        self->host = host->self;
-    }
     for (i = 0; i < family->n_rows && status == QST_OK; i++)
         status = unit_add(host, family, &family->rows[i], &self->candidates[i]);
-    if (status == QST_OK)
-        *instance = self;
-    else if (self)
-        unit_stop(self);
-    return status;
+    return plugin_started(self, status, instance);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "cpu_gemm.h"
 #include "splitk.cl.h"
 
+#include "plugins/common/plugin.h"
 #include "plugins/common/split_k.h"
 
 /* A name tells tile, block of k, what is packed and, where that is not 4 and along rows, cut and groups a unit. Rows that
@@ -32,8 +33,7 @@ static const struct cpu_gemm_row rows[] = {
 /* clang-format on */
 
 struct instance {
-    void (*release)(void *host, void *memory);
-    void                     *host;
+    struct plugin_memory      memory;
     struct cpu_gemm_candidate candidates[QSTK_COUNT(rows)];
 };
 
@@ -140,45 +140,14 @@ static int32_t add(const qst_host *host, const struct cpu_gemm_row *row, struct 
     return host->add_candidate(host->self, &candidate);
 }
 
-static void stop(void *instance)
-{
-    struct instance *self = (struct instance *)instance;
-    self->release(self->host, self);
-}
-
 static int32_t start(const qst_host *host, void **instance)
 {
-    struct instance *self = (struct instance *)host->alloc(host->self, sizeof *self);
+    struct instance *self = (struct instance *)plugin_open(host, sizeof *self);
     int32_t          status = self ? QST_OK : QST_E_NOMEM;
     size_t           i;
-    if (self) {
-        self->release = host->free;
-        self->host = host->self;
-    }
     for (i = 0; i < QSTK_COUNT(rows) && status == QST_OK; i++)
         status = add(host, &rows[i], &self->candidates[i]);
-    if (status == QST_OK)
-        *instance = self;
-    else if (self)
-        stop(self);
-    return status;
+    return plugin_started(self, status, instance);
 }
 
-#ifdef QST_BUILTIN
-#define DESCRIPTOR qst__builtin_cpu_gemm
-#else
-#define DESCRIPTOR qst_plugin_v1
-#endif
-
-extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
-const qst_plugin                    DESCRIPTOR = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof DESCRIPTOR,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = "cpu_gemm",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
-                       .stop = stop,
-};
+PLUGIN(cpu_gemm, .start = start, .stop = plugin_close);

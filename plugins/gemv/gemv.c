@@ -4,6 +4,8 @@
  */
 #include "gemv.h"
 
+#include "plugins/common/plugin.h"
+
 /* clang-format off */
 static const struct gemv_row rows[] = {
     /* variant,            kernel,          a,   b, parts, slices */
@@ -30,8 +32,7 @@ static const struct gemv_row rows[] = {
 /* clang-format on */
 
 struct instance {
-    void (*release)(void *host, void *memory);
-    void                 *host;
+    struct plugin_memory  memory;
     struct gemv_candidate candidates[QSTK_COUNT(rows)];
 };
 
@@ -107,69 +108,42 @@ static int is_strict(const struct gemv_row *row)
     return row->kernel == GEMV_OUTER || (row->kernel == GEMV_STRIP && row->slices == 1);
 }
 
+/* A row's candidate but for what the row says. */
+static const qst_candidate like = {
+    .size = sizeof like,
+    .op = "matmul",
+    .revision = 1,
+    .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
+    .problem_size = sizeof(qst_matmul),
+    .n_memberships = QSTK_COUNT(memberships),
+    .memberships = memberships,
+    .supports = supports,
+    .can_run = can_run,
+    .estimate = estimate,
+    .program = program,
+    .steps = steps,
+};
+
 static int32_t add(const qst_host *host, const struct gemv_row *row, struct gemv_candidate *self)
 {
-    qst_candidate candidate;
+    qst_candidate candidate = like;
     self->row = row;
     gemv_options(row, QST_F32, self->options[GEMV_F32], sizeof self->options[0]);
     gemv_options(row, QST_F64, self->options[GEMV_F64], sizeof self->options[0]);
-    memset(&candidate, 0, sizeof candidate);
-    candidate.size = (uint32_t)sizeof candidate;
-    candidate.op = "matmul";
     candidate.variant = row->variant;
-    candidate.revision = 1;
-    candidate.classes = QST_CLASS_PLAIN | QST_CLASS_FAST | (is_strict(row) ? QST_CLASS_STRICT : 0);
-    candidate.problem_size = (uint32_t)sizeof(qst_matmul);
-    candidate.n_memberships = (uint32_t)QSTK_COUNT(memberships);
-    candidate.memberships = memberships;
+    candidate.classes |= is_strict(row) ? QST_CLASS_STRICT : 0;
     candidate.user = self;
-    candidate.supports = supports;
-    candidate.can_run = can_run;
-    candidate.estimate = estimate;
-    candidate.program = program;
-    candidate.steps = steps;
     return host->add_candidate(host->self, &candidate);
-}
-
-static void stop(void *instance)
-{
-    struct instance *self = (struct instance *)instance;
-    self->release(self->host, self);
 }
 
 static int32_t start(const qst_host *host, void **instance)
 {
-    struct instance *self = (struct instance *)host->alloc(host->self, sizeof *self);
+    struct instance *self = (struct instance *)plugin_open(host, sizeof *self);
     int32_t          status = self ? QST_OK : QST_E_NOMEM;
     size_t           i;
-    if (self) {
-        self->release = host->free;
-        self->host = host->self;
-    }
     for (i = 0; i < QSTK_COUNT(rows) && status == QST_OK; i++)
         status = add(host, &rows[i], &self->candidates[i]);
-    if (status == QST_OK)
-        *instance = self;
-    else if (self)
-        stop(self);
-    return status;
+    return plugin_started(self, status, instance);
 }
 
-#ifdef QST_BUILTIN
-#define DESCRIPTOR qst__builtin_gemv
-#else
-#define DESCRIPTOR qst_plugin_v1
-#endif
-
-extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
-const qst_plugin                    DESCRIPTOR = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof DESCRIPTOR,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = "gemv",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
-                       .stop = stop,
-};
+PLUGIN(gemv, .start = start, .stop = plugin_close);

@@ -4,8 +4,8 @@
  * decision is which of the two kernels runs; they agree bit for bit (naive.cl).
  */
 #include "naive.cl.h"
+#include "plugins/common/plugin.h"
 #include "plugins/common/storage.h"
-#include <quernstone/kit.h>
 #include <quernstone/matmul.h>
 
 #define GROUP     64u    /* work-items of a group: any device has them */
@@ -142,13 +142,4 @@ static int32_t start(const qst_host *host, void **instance)
 }
 
 /* The same descriptor built into the library and as a plugin: a host that has the one skips the other by its name. */
-#ifdef QST_BUILTIN
-#define DESCRIPTOR qst__builtin_naive
-#else
-#define DESCRIPTOR qst_plugin_v1
-#endif
-
-extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
-const qst_plugin                    DESCRIPTOR = {
-                       QST_PLUGIN_HEAD, .name = "naive", .version = "1.0", .licence = "MIT", .start = start,
-};
+PLUGIN(naive, .start = start);

@@ -4,6 +4,8 @@
  */
 #include "rows.h"
 
+#include "plugins/common/plugin.h"
+
 #include <pthread.h>
 #include <quernstone/ext/abilities.h>
 #include <quernstone/ext/draft/builder.h>
@@ -187,19 +189,4 @@ static const void *get_extension(const char *id)
     return NULL;
 }
 
-#ifdef QST_BUILTIN
-#define DESCRIPTOR qst__builtin_nv_mma
-#else
-#define DESCRIPTOR qst_plugin_v1
-#endif
-
-extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
-const qst_plugin                    DESCRIPTOR = {
-                       QST_PLUGIN_HEAD,
-                       .name = "nv_mma",
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
-                       .stop = stop,
-                       .get_extension = get_extension,
-};
+PLUGIN(nv_mma, .start = start, .stop = stop, .get_extension = get_extension);

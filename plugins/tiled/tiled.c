@@ -5,6 +5,7 @@
 #include "tiled.h"
 #include "splitk.cl.h"
 
+#include "plugins/common/plugin.h"
 #include "plugins/common/split_k.h"
 
 static const struct tiled_row rows[] = {
@@ -17,8 +18,7 @@ static const struct tiled_row rows[] = {
 };
 
 struct instance {
-    void (*release)(void *host, void *memory);
-    void                  *host;
+    struct plugin_memory   memory;
     struct tiled_candidate candidates[QSTK_COUNT(rows)];
 };
 
@@ -93,62 +93,42 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
     return status;
 }
 
+/* A row's candidate but for what the row says. */
+static const qst_candidate like = {
+    .size = sizeof like,
+    .op = "matmul",
+    .revision = 1,
+    .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
+    .problem_size = sizeof(qst_matmul),
+    .n_memberships = QSTK_COUNT(memberships),
+    .memberships = memberships,
+    .supports = supports,
+    .can_run = can_run,
+    .estimate = estimate,
+    .program = program,
+    .steps = steps,
+};
+
 static int32_t add(const qst_host *host, const struct tiled_row *row, struct tiled_candidate *self)
 {
-    qst_candidate candidate;
+    qst_candidate candidate = like;
     uint32_t      i;
     self->row = row;
     for (i = 0; i < TILED_CASES; i++)
         tiled_options(row, i, self->options[i], sizeof self->options[i]);
-    memset(&candidate, 0, sizeof candidate);
-    candidate.size = (uint32_t)sizeof candidate;
-    candidate.op = "matmul";
     candidate.variant = row->variant;
-    candidate.revision = 1;
-    candidate.classes = QST_CLASS_PLAIN | QST_CLASS_FAST;
-    candidate.problem_size = (uint32_t)sizeof(qst_matmul);
-    candidate.n_memberships = (uint32_t)QSTK_COUNT(memberships);
-    candidate.memberships = memberships;
     candidate.user = self;
-    candidate.supports = supports;
-    candidate.can_run = can_run;
-    candidate.estimate = estimate;
-    candidate.program = program;
-    candidate.steps = steps;
     return host->add_candidate(host->self, &candidate);
-}
-
-static void stop(void *instance)
-{
-    struct instance *self = (struct instance *)instance;
-    self->release(self->host, self);
 }
 
 static int32_t start(const qst_host *host, void **instance)
 {
-    struct instance *self = (struct instance *)host->alloc(host->self, sizeof *self);
+    struct instance *self = (struct instance *)plugin_open(host, sizeof *self);
     int32_t          status = self ? QST_OK : QST_E_NOMEM;
     size_t           i;
-    if (self) {
-        self->release = host->free;
-        self->host = host->self;
-    }
     for (i = 0; i < QSTK_COUNT(rows) && status == QST_OK; i++)
         status = add(host, &rows[i], &self->candidates[i]);
-    if (status == QST_OK)
-        *instance = self;
-    else if (self)
-        stop(self);
-    return status;
+    return plugin_started(self, status, instance);
 }
 
-#ifdef QST_BUILTIN
-#define DESCRIPTOR qst__builtin_tiled
-#else
-#define DESCRIPTOR qst_plugin_v1
-#endif
-
-extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
-const qst_plugin                    DESCRIPTOR = {
-                       QST_PLUGIN_HEAD, .name = "tiled", .version = "1.0", .licence = "MIT", .start = start, .stop = stop,
-};
+PLUGIN(tiled, .start = start, .stop = plugin_close);

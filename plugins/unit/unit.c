@@ -31,13 +31,4 @@ static int32_t start(const qst_host *host, void **instance)
     return unit_start(host, &family, instance);
 }
 
-#ifdef QST_BUILTIN
-#define DESCRIPTOR qst__builtin_unit
-#else
-#define DESCRIPTOR qst_plugin_v1
-#endif
-
-extern QSTK_EXPORT const qst_plugin DESCRIPTOR;
-const qst_plugin                    DESCRIPTOR = {
-                       QST_PLUGIN_HEAD, .name = "unit", .version = "1.0", .licence = "MIT", .start = start, .stop = unit_stop,
-};
+PLUGIN(unit, .start = start, .stop = plugin_close);

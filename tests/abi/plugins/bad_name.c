@@ -1,22 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * bad_name.c: a name with characters that no configuration key could hold. */
-#include <quernstone/plugin.h>
+#include "descriptor.h"
 
-static int32_t start(const qst_host *host, void **instance)
-{
-    (void)host;
-    *instance = NULL;
-    return QST_OK;
-}
-
-QST_API const qst_plugin qst_plugin_v1 = {
-    .magic = QST_PLUGIN_MAGIC,
-    .size = sizeof(qst_plugin),
-    .abi_major = QST_ABI_MAJOR,
-    .abi_minor = QST_ABI_MINOR,
-    .name = "Bad-Name",
-    .version = "1.0",
-    .licence = "MIT",
-    .start = start,
-};
+DESCRIPTOR(qst_plugin_v1, QST_PLUGIN_MAGIC, QST_ABI_MAJOR, 0, 0, "Bad-Name", adds_nothing);

@@ -28,10 +28,4 @@ static const char source[] =
 static const saboteur      how = {source, "beyond_rows", "-cl-std=CL1.2", QST_F32, 0};
 static const qst_candidate candidate = SABOTEUR_CANDIDATE("row", &how);
 
-static int32_t start(const qst_host *host, void **instance)
-{
-    *instance = NULL;
-    return host->add_candidate(host->self, &candidate);
-}
-
-SABOTEUR_PLUGIN("beyond", start);
+DESCRIPTOR_WITH("beyond", candidate);

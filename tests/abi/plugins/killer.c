@@ -51,10 +51,4 @@ static const qst_candidate dies = {.size = sizeof dies,
                                    .program = program,
                                    .steps = steps};
 
-static int32_t start(const qst_host *host, void **instance)
-{
-    *instance = NULL;
-    return host->add_candidate(host->self, &dies);
-}
-
-SABOTEUR_PLUGIN("killer", start);
+DESCRIPTOR_WITH("killer", dies);

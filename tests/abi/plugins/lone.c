@@ -24,19 +24,7 @@ static int32_t supports(void *user, const qst_device *device, const qst_key *key
     return QST_OK;
 }
 
-static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
-{
-    const qst_arg args[] = {qstk_operand(0), qstk_operand(1), qstk_operand(2)};
-    qst_launch    launch = qstk_launch(0, "lone", 1, args, QSTK_COUNT(args));
-    (void)user;
-    (void)device;
-    (void)problem;
-    launch.global[0] = 1024;
-    launch.local[0] = 64;
-    return out->launch(out, &launch);
-}
-
-static const saboteur how = {source, NULL, "-cl-std=CL1.2", QST_F32, 0};
+static const saboteur how = {source, "lone", "-cl-std=CL1.2", QST_F32, 0};
 
 static const qst_candidate candidate = {
     .size = sizeof candidate,
@@ -50,13 +38,7 @@ static const qst_candidate candidate = {
     .supports = supports,
     .user = (void *)&how,
     .program = saboteur_program,
-    .steps = steps,
+    .steps = saboteur_plain_steps,
 };
 
-static int32_t start(const qst_host *host, void **instance)
-{
-    *instance = NULL;
-    return host->add_candidate(host->self, &candidate);
-}
-
-SABOTEUR_PLUGIN("lone", start);
+DESCRIPTOR_WITH("lone", candidate);

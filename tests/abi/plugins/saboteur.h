@@ -6,7 +6,8 @@
 #ifndef TEST_SABOTEUR_H
 #define TEST_SABOTEUR_H
 
-#include <quernstone/kit.h>
+#include "descriptor.h"
+
 #include <quernstone/matmul.h>
 
 /* A candidate's user: its kernel and options, of one source. */
@@ -74,6 +75,18 @@ static inline int32_t saboteur_steps(void *user, const qst_device *device, const
     return status == QST_OK ? out->launch(out, &launch) : status;
 }
 
+/* One that takes the three buffers alone, whatever the problem: 1024 work-items in groups of 64. */
+static inline int32_t saboteur_plain_steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
+{
+    const qst_arg args[] = {qstk_operand(0), qstk_operand(1), qstk_operand(2)};
+    qst_launch    launch = qstk_launch(0, ((const saboteur *)user)->entry, 1, args, QSTK_COUNT(args));
+    (void)device;
+    (void)problem;
+    launch.global[0] = 1024;
+    launch.local[0] = 64;
+    return out->launch(out, &launch);
+}
+
 static const qst_membership saboteur_unit[] = {{"unit", NULL, 3, 0}};
 
 #define SABOTEUR_CANDIDATE(name, saboteur_)                                                                            \
@@ -83,12 +96,6 @@ static const qst_membership saboteur_unit[] = {{"unit", NULL, 3, 0}};
         .n_memberships = QSTK_COUNT(saboteur_unit), .memberships = saboteur_unit, .user = (void *)(saboteur_),         \
         .can_run = saboteur_can_run, .estimate = saboteur_estimate, .program = saboteur_program,                       \
         .steps = saboteur_steps                                                                                        \
-    }
-
-#define SABOTEUR_PLUGIN(plugin_name, start_)                                                                           \
-    extern QSTK_EXPORT const qst_plugin qst_plugin_v1;                                                                 \
-    const qst_plugin                    qst_plugin_v1 = {                                                              \
-                           QST_PLUGIN_HEAD, .name = plugin_name, .version = "1.0", .licence = "MIT", .start = start_,  \
     }
 
 #endif

@@ -113,4 +113,4 @@ static int32_t start(const qst_host *host, void **instance)
     return status;
 }
 
-SABOTEUR_PLUGIN("seeded", start);
+DESCRIPTOR_OF("seeded", start);

@@ -4,7 +4,7 @@
  * its fallback, and that is wrong in the last element. With VOTER, the name of a plugin, it is a right candidate of that
  * plugin instead.
  */
-#include <quernstone/kit.h>
+#include "descriptor.h"
 
 typedef struct skewed_problem {
     uint32_t size, type, x_align, y_align;
@@ -138,14 +138,4 @@ static int32_t start(const qst_host *host, void **instance)
     return status == QST_OK ? host->add_candidate(host->self, &candidate) : status;
 }
 
-extern QSTK_EXPORT const qst_plugin qst_plugin_v1;
-const qst_plugin                    qst_plugin_v1 = {
-                       .magic = QST_PLUGIN_MAGIC,
-                       .size = sizeof qst_plugin_v1,
-                       .abi_major = QST_ABI_MAJOR,
-                       .abi_minor = QST_ABI_MINOR,
-                       .name = NAME,
-                       .version = "1.0",
-                       .licence = "MIT",
-                       .start = start,
-};
+DESCRIPTOR_OF(NAME, start);
