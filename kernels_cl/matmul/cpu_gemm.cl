@@ -107,13 +107,25 @@ typedef float16 VEC;
         SAVE_RAGGED(R, V)                                                                                             \
     }
 
-/* A register tile of V vectors: R = MR rows, or `rows` (at most R) where R is less; `cols` columns are stored. */
+/* PoCL's own prefetch() does nothing; what its compiler offers does. */
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define FETCH(from) __builtin_prefetch((const void *)(size_t)(from), 0, 2)
+#else
+#define FETCH(from) prefetch(from, W)
+#endif
+
+/* A register tile of V vectors: R = MR rows, or `rows` (at most R) where R is less; `cols` columns are stored. The sums
+ * are long in coming: what of C they meet is brought nearer meanwhile. */
 #define TILE(name, R, V, SPACE, SAVE)                                                                                 \
     static void name(A_SPACE const REAL *restrict a, long lda, SPACE const REAL *restrict b, long b_row,              \
                      global REAL *restrict c, long ldc, int kc, int rows, int cols, REAL alpha, REAL beta)            \
     {                                                                                                                 \
         VEC s[R][V];                                                                                                  \
-        UNROLL for (int i = 0; i < R; i++) UNROLL for (int v = 0; v < V; v++) s[i][v] = 0;                            \
+        UNROLL for (int i = 0; i < R; i++) UNROLL for (int v = 0; v < V; v++)                                         \
+        {                                                                                                             \
+            s[i][v] = 0;                                                                                              \
+            FETCH(c + (R == MR ? i : min(i, rows - 1)) * ldc + W * v);                                                \
+        }                                                                                                             \
         for (int p = 0; p < kc; p++, a += A_STEP, b += b_row) {                                                       \
             VEC bv[V];                                                                                                \
             UNROLL for (int v = 0; v < V; v++) bv[v] = LOAD(v, b);                                                    \
@@ -141,13 +153,6 @@ typedef float16 VEC;
         for (; rows > 0; rows -= SMALL, a += SMALL * A_ROW, c += SMALL * ldc)                                         \
             name##_small(a, lda, b, b_row, c, ldc, kc, min(rows, SMALL), cols, alpha, beta);                          \
     }
-
-/* PoCL's own prefetch() does nothing; what its compiler offers does. */
-#ifdef POCL_DEVICE_ADDRESS_BITS
-#define FETCH(from) __builtin_prefetch((const void *)(size_t)(from), 0, 2)
-#else
-#define FETCH(from) prefetch(from, W)
-#endif
 
 /* The panel of B that comes next is brought nearer while this one is computed, `step` of its lines before each tile. */
 struct ahead {

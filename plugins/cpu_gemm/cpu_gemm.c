@@ -24,9 +24,9 @@ static const struct cpu_gemm_row rows[] = {
     {"6x4_k384_b",         6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1,      768,   0},
     {"6x4_k256_ab",        6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1,      384,   0},
     {"6x4_k256_ab_rows2",  6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
-    {"6x4_k256_ab_rows1",  6,  4,  256, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      384,   0},
     {"6x4_k256_ab_grid",   6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      1536,  0},
-    {"8x3_k256_ab_rows2",  8,  3,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
+    {"8x3_k192_ab_rows2",  8,  3,  192, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
+    {"8x3_k192_ab_rows1",  8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      384,   0},
     {"6x4_k128_ab_rows2",  6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
     {"6x4_k384_split8",    6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      0,     128},
 };
@@ -126,7 +126,7 @@ static int32_t add(const qst_host *host, const struct cpu_gemm_row *row, struct 
     candidate.size = (uint32_t)sizeof candidate;
     candidate.op = "matmul";
     candidate.variant = row->variant;
-    candidate.revision = 2;
+    candidate.revision = 3;
     candidate.classes = QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST;
     candidate.problem_size = (uint32_t)sizeof(qst_matmul);
     candidate.n_memberships = (uint32_t)QSTK_COUNT(memberships);

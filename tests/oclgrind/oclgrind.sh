@@ -56,7 +56,7 @@ run() { # run OPTION...: one problem, every candidate but the fallback denied
 export XDG_CACHE_HOME="$work/cache" XDG_CONFIG_HOME="$work/config"
 if [ -n "$quick" ]; then
     under "one of each family" "$small" 'naive.*' tiled.32x32x16_4x4 tiled.splitk4_64x64x16_4x4 cpu_gemm.6x4_k256 \
-        cpu_gemm.8x3_k256_ab_rows2 gemv.dot_4x2 gemv.strip_4 gemv.sweep_4 gemv.group64_dot gemv.group32x8_cols gemv.outer \
+        cpu_gemm.8x3_k192_ab_rows2 gemv.dot_4x2 gemv.strip_4 gemv.sweep_4 gemv.group64_dot gemv.group32x8_cols gemv.outer \
         unit.min double_unit.min 'probe.*'
     run
 else
