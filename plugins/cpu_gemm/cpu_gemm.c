@@ -10,7 +10,7 @@
 
 /* A name tells tile, block of k, what is packed and, where that is not 4 and along rows, cut and groups a unit. Rows that
  * differ in the last two only, or in the block while A is read in place, share their programs. Short blocks are for few
- * rows: they read B in the order of memory. */
+ * rows: they read B in the order of memory. Other types than f32 alone and f64 alone are for rows that copy A. */
 /* clang-format off */
 static const struct cpu_gemm_row rows[] = {
     /* variant,            mr, nv, kc,  pack,                parts, cut,          slices, least, most_m */
@@ -28,6 +28,7 @@ static const struct cpu_gemm_row rows[] = {
     {"8x3_k192_ab_rows2",  8,  3,  192, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
     {"8x3_k192_ab_rows1",  8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      384,   0},
     {"6x4_k128_ab_rows2",  6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
+    {"8x3_k32_a_columns1", 8,  3,  32,  CPU_GEMM_PACK_A,     1, CPU_GEMM_COLUMNS, 1,      0,     64},
     {"6x4_k384_split8",    6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      0,     128},
 };
 /* clang-format on */
@@ -46,41 +47,34 @@ static int32_t supports(void *user, const qst_device *device, const qst_key *key
     return status == QST_OK ? cpu_gemm_suits(row, key, why) : status;
 }
 
-static int is_strict(const qst_matmul *p)
-{
-    return p->numerics == QST_NUMERICS_STRICT;
-}
-
-/* The view that the row computes first, split where the row splits. */
+/* The problem as the row computes it. */
 static int32_t look(const struct cpu_gemm_row *row, const qst_device *device, const void *problem,
-                    struct matmul_view *view, const char **why)
+                    struct cpu_gemm_problem *out, const char **why)
 {
     const qst_matmul *p = (const qst_matmul *)problem;
-    int32_t           status;
-    if ((p->c.type != QST_F32 && p->c.type != QST_F64) || p->a.type != p->c.type || p->b.type != p->c.type)
-        return qstk_no(why, "A, B and C all f32 or all f64 only");
-    status = matmul_look(view, p, why);
+    const char       *no = storage_refusal(device, p);
+    int32_t           status = no ? qstk_no(why, no) : matmul_look(&out->view, p, why);
     if (status == QST_OK && row->slices > 1)
-        status =
-            is_strict(p) ? qstk_no(why, "the order of summation is fixed") : split_k(row->slices, device, view, why);
-    return status == QST_OK ? cpu_gemm_fits(row, device, view, is_strict(p), why) : status;
+        status = p->numerics == QST_NUMERICS_STRICT ? qstk_no(why, "the order of summation is fixed")
+                                                    : split_k(row->slices, device, &out->view, why);
+    return status == QST_OK ? cpu_gemm_fits(row, device, p, out, why) : status;
 }
 
 static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
 {
-    struct matmul_view view;
-    return look(((const struct cpu_gemm_candidate *)user)->row, device, problem, &view, why);
+    struct cpu_gemm_problem p;
+    return look(((const struct cpu_gemm_candidate *)user)->row, device, problem, &p, why);
 }
 
 static double estimate(void *user, const qst_device *device, const void *problem)
 {
     const struct cpu_gemm_row *row = ((const struct cpu_gemm_candidate *)user)->row;
-    struct matmul_view         view;
+    struct cpu_gemm_problem    p;
     double                     ns;
-    if (look(row, device, problem, &view, NULL) != QST_OK)
+    if (look(row, device, problem, &p, NULL) != QST_OK)
         return 0.0;
-    ns = cpu_gemm_estimate(row, device, &view);
-    return ns > 0.0 && row->slices > 1 ? ns + split_k_estimate(device, &view) : ns;
+    ns = cpu_gemm_estimate(row, device, &p);
+    return ns > 0.0 && row->slices > 1 ? ns + split_k_estimate(device, &p.view) : ns;
 }
 
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
@@ -104,14 +98,17 @@ static int32_t program(void *user, const qst_device *device, const qst_key *key,
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
     const struct cpu_gemm_row *row = ((const struct cpu_gemm_candidate *)user)->row;
-    struct matmul_view         view;
-    int32_t                    status = look(row, device, problem, &view, NULL);
-    if (status == QST_OK && row->slices > 1)
-        status = out->workspace(out, 0, split_k_bytes(&view));
+    struct cpu_gemm_problem    p;
+    int32_t                    status = look(row, device, problem, &p, NULL);
+    uint64_t                   bytes = 0;
     if (status == QST_OK)
-        status = cpu_gemm_launch(row, device, &view, is_strict((const qst_matmul *)problem), out);
+        bytes = row->slices > 1 ? split_k_bytes(&p.view) : cpu_gemm_sums(row, &p);
+    if (status == QST_OK && bytes)
+        status = out->workspace(out, 0, bytes);
+    if (status == QST_OK)
+        status = cpu_gemm_launch(row, device, &p, out);
     if (status == QST_OK && row->slices > 1)
-        status = split_k_add(&view, (const qst_matmul *)problem, CPU_GEMM_ADD, out);
+        status = split_k_add(&p.view, (const qst_matmul *)problem, CPU_GEMM_ADD, out);
     return status;
 }
 
@@ -126,7 +123,7 @@ static int32_t add(const qst_host *host, const struct cpu_gemm_row *row, struct 
     candidate.size = (uint32_t)sizeof candidate;
     candidate.op = "matmul";
     candidate.variant = row->variant;
-    candidate.revision = 3;
+    candidate.revision = 4;
     candidate.classes = QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST;
     candidate.problem_size = (uint32_t)sizeof(qst_matmul);
     candidate.n_memberships = (uint32_t)QSTK_COUNT(memberships);

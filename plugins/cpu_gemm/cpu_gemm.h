@@ -6,9 +6,12 @@
 #define CPU_GEMM_CPU_GEMM_H
 
 #include "plugins/common/matmul_view.h"
+#include "plugins/common/storage.h"
 
-enum { CPU_GEMM_TYPES = 2, CPU_GEMM_CASES = 4, CPU_GEMM_OPTIONS = 160 };
-enum { CPU_GEMM_PROGRAMS = CPU_GEMM_TYPES * CPU_GEMM_CASES, CPU_GEMM_ADD = CPU_GEMM_PROGRAMS };
+/* Programs: 4 * storage_index + transposition, and in the place of the index that is not given, 4, the one that adds
+ * slices: the host takes 32 at most. */
+enum { CPU_GEMM_CASES = 4, CPU_GEMM_OPTIONS = 160 };
+enum { CPU_GEMM_PROGRAMS = STORAGE_PAIRS * CPU_GEMM_CASES, CPU_GEMM_ADD = 4 * CPU_GEMM_CASES };
 
 /* What is copied to local memory before it is used. B is copied anyway where its rows are adjacent. */
 enum { CPU_GEMM_IN_PLACE = 0, CPU_GEMM_PACK_A = 1, CPU_GEMM_PACK_B = 2, CPU_GEMM_PACK_BOTH = 3 };
@@ -35,11 +38,22 @@ struct cpu_gemm_row {
     int64_t     least, most_m;
 };
 
-/* What a candidate's functions get as user: its row and the options of its programs, index 4 * (type is f64) +
- * transposition. */
+/* What a candidate's functions get as user: its row and the options of its programs. */
 struct cpu_gemm_candidate {
     const struct cpu_gemm_row *row;
     char                       options[CPU_GEMM_PROGRAMS][CPU_GEMM_OPTIONS];
+};
+
+/* A problem as the row computes it.
+ *   view      what its first launch sees, split where the row splits; its type is that of the sums
+ *   storage   storage_index of the types
+ *   narrow    is C narrower than the sums? Those then wait in a workspace between blocks of k
+ *   kc        the longest block of k */
+struct cpu_gemm_problem {
+    struct matmul_view view;
+    uint32_t           storage;
+    int                narrow;
+    int64_t            kc;
 };
 
 /* The text of the kernel; the options of a row's program. */
@@ -49,18 +63,23 @@ void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *te
 /* Is the device a CPU with local memory enough? */
 int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *device, const char **why);
 
-/* QST_POOR, so that its program is not built before others, where the sizes of a key are not what the row is made for. */
+/* QST_POOR, so that its program is not built before others, where sizes or types of a key are not what the row is made
+ * for. */
 int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why);
 
-/* Limits of a launch that hang on the problem. `strict`: one block of k it must be. */
-int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *view,
-                      int strict, const char **why);
+/* Takes a problem whose view is there: fills what the row makes of it, or says what limit it breaks. */
+int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, const qst_matmul *problem,
+                      struct cpu_gemm_problem *out, const char **why);
+
+/* Bytes of the workspace for sums between blocks of k; 0: none. */
+uint64_t cpu_gemm_sums(const struct cpu_gemm_row *row, const struct cpu_gemm_problem *problem);
 
 /* Expected ns of a launch; 0 where the device says nothing. */
-double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *view);
+double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *device,
+                         const struct cpu_gemm_problem *problem);
 
 /* The launch itself. */
-int32_t cpu_gemm_launch(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *view,
-                        int strict, qst_steps *out);
+int32_t cpu_gemm_launch(const struct cpu_gemm_row *row, const qst_device *device,
+                        const struct cpu_gemm_problem *problem, qst_steps *out);
 
 #endif

@@ -20,9 +20,11 @@
 #define SCATTERED    3.0       /* how much longer B takes from memory in tall panels that few rows use */
 #define SCATTERED_K  64
 #define SCATTERED_M  96
-#define PACK_STEPS   0.7 /* fma of a vector that copying one vector costs, about */
-#define TRANSPOSE    3.0 /* the same where it is transposed */
+#define SUMS_MAX     (512ull << 20) /* bytes of sums between blocks of k */
+#define PACK_STEPS   0.7            /* fma of a vector that copying one vector costs, about */
+#define TRANSPOSE    3.0            /* the same where it is transposed */
 
+/* Bytes and vectors of the sums, by the type of a view. */
 static uint32_t item(uint32_t type)
 {
     return type == QST_F64 ? 8 : 4;
@@ -31,6 +33,23 @@ static uint32_t item(uint32_t type)
 static uint32_t vector(uint32_t type)
 {
     return VECTOR_BYTES / item(type);
+}
+
+static double bytes_of(uint32_t type)
+{
+    return type == QST_F64 ? 8.0 : type == QST_F32 ? 4.0 : 2.0;
+}
+
+/* The type of the sums. */
+static uint32_t sums_of(uint32_t storage)
+{
+    return storage_element(storage) == QST_F64 ? QST_F64 : QST_F32;
+}
+
+/* Is it f32 alone or f64 alone, which A is read of in place? */
+static int is_plain(uint32_t storage)
+{
+    return storage_element(storage) <= QST_F64 && storage_out(storage) == storage_element(storage);
 }
 
 static int packs_b(const struct cpu_gemm_row *row, uint32_t index)
@@ -60,10 +79,10 @@ static uint64_t local_bytes(const struct cpu_gemm_row *row, uint32_t type, int p
 
 void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *text, size_t size)
 {
-    const uint32_t type = program / CPU_GEMM_CASES ? QST_F64 : QST_F32;
-    int            used = snprintf(text, size, "-cl-std=CL1.2%s -DMR=%u -DNV=%u -DTA=%u -DTB=%u -DPACK_B=%d",
-                        type == QST_F64 ? " -DF64" : "", row->mr, row->nv, program >> 1 & 1u, program & 1u,
-                                   packs_b(row, program & 3u));
+    const uint32_t storage = program / CPU_GEMM_CASES, index = program % CPU_GEMM_CASES, type = sums_of(storage);
+    int used = snprintf(text, size, "-cl-std=CL1.2 -DELEMENT=%u -DOUT=%u -DMR=%u -DNV=%u -DTA=%u -DTB=%u -DPACK_B=%d",
+                        storage_element(storage), storage_out(storage), row->mr, row->nv, index >> 1, index & 1u,
+                        packs_b(row, index));
     if (row->pack & CPU_GEMM_PACK_A)
         snprintf(text + used, size - (size_t)used, " -DPACK_A=1 -DROWS=%u -DLINES=%u", packed_rows(row, type),
                  packed_lines(row, type));
@@ -87,9 +106,14 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
 int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why)
 {
     const int64_t *v = key->value;
-    if (key->count <= QST_MATMUL_KEY_K)
+    int            plain;
+    if (key->count <= QST_MATMUL_KEY_ELEM_OUT)
         return QST_OK;
-    if (v[QST_MATMUL_KEY_M] < row->least || v[QST_MATMUL_KEY_N] < row->least || 3 * v[QST_MATMUL_KEY_K] < row->least)
+    plain = v[QST_MATMUL_KEY_ELEM_LHS] <= QST_F64 && v[QST_MATMUL_KEY_ELEM_OUT] == v[QST_MATMUL_KEY_ELEM_LHS];
+    if (plain && row->pack == CPU_GEMM_PACK_A)
+        return qstk_poor(why, "copies A, which these types need not");
+    if (plain &&
+        (v[QST_MATMUL_KEY_M] < row->least || v[QST_MATMUL_KEY_N] < row->least || 3 * v[QST_MATMUL_KEY_K] < row->least))
         return qstk_poor(why, "copying costs more than it saves for matrices this small");
     if (row->slices > 1 && (v[QST_MATMUL_KEY_N] > row->most_m || v[QST_MATMUL_KEY_K] < SPLIT_LEAST))
         return qstk_poor(why, "split along k for few columns and long sums");
@@ -98,25 +122,38 @@ int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const
     return QST_OK;
 }
 
-/* The longest block of k: the row's, or all of k where the order of summation is fixed. */
-static int64_t block_of(const struct cpu_gemm_row *row, const struct matmul_view *v, int strict)
+/* SUMS_MAX + 1 where it is more than that. */
+uint64_t cpu_gemm_sums(const struct cpu_gemm_row *row, const struct cpu_gemm_problem *p)
 {
-    return strict && v->k > (int64_t)row->kc ? v->k : (int64_t)row->kc;
+    const struct matmul_view *v = &p->view;
+    const uint64_t            width = qstk_round_up((uint64_t)v->n, (uint64_t)row->nv * vector(v->type));
+    const double              bytes = (double)(v->outer * v->inner) * (double)v->m * (double)width * item(v->type);
+    return !p->narrow || v->k <= p->kc ? 0 : bytes > (double)SUMS_MAX ? SUMS_MAX + 1 : (uint64_t)bytes;
 }
 
-/* Each block of k is scaled by alpha before it is added: where alpha is extreme, parts of a sum may overflow that the
- * whole does not. */
-int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v, int strict,
-                      const char **why)
+/* Each block of k is scaled by alpha before it is added to C: where alpha is extreme, parts of a sum may overflow that the
+ * whole does not. A narrow C gets the whole sum only. */
+int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, const qst_matmul *problem,
+                      struct cpu_gemm_problem *p, const char **why)
 {
-    const double  size = v->alpha < 0.0 ? -v->alpha : v->alpha;
-    const int64_t kc = block_of(row, v, strict);
-    if (v->k > kc && !(size >= ALPHA_LEAST && size <= ALPHA_MOST))
+    struct matmul_view *v = &p->view;
+    const double        size = v->alpha < 0.0 ? -v->alpha : v->alpha;
+    const int           strict = problem->numerics == QST_NUMERICS_STRICT;
+    p->storage = storage_index(problem);
+    v->type = sums_of(p->storage);
+    p->narrow = problem->c.type != v->type;
+    p->kc = strict && !p->narrow && v->k > (int64_t)row->kc ? v->k : (int64_t)row->kc;
+    if (!is_plain(p->storage) && !(row->pack & CPU_GEMM_PACK_A))
+        return qstk_no(why, "A is read in place: A, B and C all f32 or all f64 only");
+    if (v->k > p->kc && !p->narrow && !(size >= ALPHA_LEAST && size <= ALPHA_MOST))
         return qstk_no(why, "k in several blocks, and alpha not within 2^-32 and 2^32");
-    if (kc > (int64_t)row->kc && row->pack & CPU_GEMM_PACK_A)
+    if (p->kc > (int64_t)row->kc && row->pack & CPU_GEMM_PACK_A)
         return qstk_no(why, "k is longer than a block, and the order of summation is fixed");
-    if (local_bytes(row, v->type, packs_b(row, v->index), kc) + LOCAL_SLACK > device->local_bytes)
+    if (local_bytes(row, v->type, packs_b(row, v->index), p->kc) + LOCAL_SLACK > device->local_bytes)
         return qstk_no(why, "all of k in one panel needs more local memory than the device has, less 16 KB");
+    if (cpu_gemm_sums(row, p) > SUMS_MAX || cpu_gemm_sums(row, p) > device->max_alloc)
+        return qstk_no(why,
+                       "sums between blocks of k would be over 512 MiB or larger than the device's largest buffer");
     return QST_OK;
 }
 
@@ -160,21 +197,25 @@ static struct cut cut_problem(const struct cpu_gemm_row *row, const qst_device *
     return cut;
 }
 
-/* The arithmetic of whole tiles, what is copied, and what comes from memory, on the units that get a part. */
-double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v)
+/* The arithmetic of whole tiles, what is copied or widened in place, and what comes from memory, on the units that get a
+ * part. */
+double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *device, const struct cpu_gemm_problem *p)
 {
-    const struct cut cut = cut_problem(row, device, v);
-    const double     products = (double)(v->outer * v->inner), width = vector(v->type);
-    const double     rows = (double)qstk_round_up((uint64_t)v->m, (row->mr + 1) / 2);
-    const double     cols = (double)qstk_ceil_div((uint64_t)v->n, (uint64_t)width);
-    const double     depth = (double)(v->slice ? v->slice : v->k);
-    const double     blocks = (double)qstk_ceil_div((uint64_t)depth, row->kc);
-    const double     groups = (double)(cut.down * cut.over * cut.among);
-    const double     units = groups < device->units ? groups : device->units;
-    const double     copy = v->index & 1u ? TRANSPOSE : row->pack & CPU_GEMM_PACK_B ? PACK_STEPS : 0.0;
-    const double     steps = rows * cols * (depth + 8.0 * blocks) + (double)cut.down * copy * cols * depth +
-                         (row->pack & CPU_GEMM_PACK_A ? (double)cut.over * PACK_STEPS * rows * depth / width : 0.0);
-    const double bytes = item(v->type) * ((double)v->m * depth + depth * (double)v->n + (double)v->m * (double)v->n);
+    const struct matmul_view *v = &p->view;
+    const struct cut          cut = cut_problem(row, device, v);
+    const double              products = (double)(v->outer * v->inner), width = vector(v->type);
+    const double              rows = (double)qstk_round_up((uint64_t)v->m, (row->mr + 1) / 2);
+    const double              cols = (double)qstk_ceil_div((uint64_t)v->n, (uint64_t)width);
+    const double              depth = (double)(v->slice ? v->slice : v->k);
+    const double              blocks = (double)qstk_ceil_div((uint64_t)depth, row->kc);
+    const double              groups = (double)(cut.down * cut.over * cut.among);
+    const double              units = groups < device->units ? groups : device->units;
+    const double              copy = v->index & 1u ? TRANSPOSE : row->pack & CPU_GEMM_PACK_B ? PACK_STEPS : 0.0;
+    const double              steps = rows * cols * (depth + 8.0 * blocks) + (double)cut.down * copy * cols * depth +
+                         (row->pack & CPU_GEMM_PACK_A ? (double)cut.over * PACK_STEPS * rows * depth / width : 0.0) +
+                         (row->pack == CPU_GEMM_PACK_A ? rows / row->mr * cols * depth : 0.0);
+    const double of_ab = bytes_of(storage_element(p->storage)), of_c = bytes_of(storage_out(p->storage));
+    const double bytes = of_ab * ((double)v->m * depth + depth * (double)v->n) + of_c * (double)v->m * (double)v->n;
     const double per_ns = units * (double)device->clock_mhz * 1e-3 * 2.0 * SHARE * device->vector_f32 / 16.0;
     const double compute = steps * products / per_ns,
                  rate = v->m < SCATTERED_M && row->kc > SCATTERED_K ? BYTES_A_NS / SCATTERED : BYTES_A_NS,
@@ -182,20 +223,20 @@ double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *devic
     return per_ns > 0.0 ? LAUNCH_NS + (compute > memory ? compute : memory) : 0.0;
 }
 
-int32_t cpu_gemm_launch(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v,
-                        int strict, qst_steps *out)
+int32_t cpu_gemm_launch(const struct cpu_gemm_row *row, const qst_device *device, const struct cpu_gemm_problem *p,
+                        qst_steps *out)
 {
-    const struct cut cut = cut_problem(row, device, v);
-    const int64_t    kc = block_of(row, v, strict);
-    const uint32_t   index = v->index + (v->type == QST_F64 ? CPU_GEMM_CASES : 0);
-    qst_arg          args[MATMUL_ARGS + 5];
-    qst_launch       launch = qstk_launch(index, "cpu_gemm", 3, args, QSTK_COUNT(args));
+    const struct matmul_view *v = &p->view;
+    const struct cut          cut = cut_problem(row, device, v);
+    qst_arg                   args[MATMUL_ARGS + 6];
+    qst_launch launch = qstk_launch(CPU_GEMM_CASES * p->storage + v->index, "cpu_gemm", 3, args, QSTK_COUNT(args));
     matmul_args(v, args);
     args[MATMUL_ARGS] = qstk_i32(cut.bm);
     args[MATMUL_ARGS + 1] = qstk_i32(cut.bn);
-    args[MATMUL_ARGS + 2] = qstk_i32(kc);
+    args[MATMUL_ARGS + 2] = qstk_i32(p->kc);
     args[MATMUL_ARGS + 3] = qstk_i32(cut.run);
-    args[MATMUL_ARGS + 4] = qstk_local(local_bytes(row, v->type, packs_b(row, v->index), kc));
+    args[MATMUL_ARGS + 4] = qstk_local(local_bytes(row, v->type, packs_b(row, v->index), p->kc));
+    args[MATMUL_ARGS + 5] = cpu_gemm_sums(row, p) ? qstk_workspace(0) : args[4]; /* else some buffer, never touched */
     launch.global[0] = (uint64_t)cut.over;
     launch.global[1] = (uint64_t)cut.down;
     launch.global[2] = (uint64_t)cut.among;

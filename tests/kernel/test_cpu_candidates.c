@@ -143,6 +143,31 @@ static void doubles(void **state)
     all_shapes(QST_F64, 3, 4); /* NN: each transposition is compiled anew, and kernel.matrix has them all */
 }
 
+/* f16 and bf16, C in either or in f32; kernel.matrix has all pairs of types. A narrow C is one fma chain in any number of
+ * blocks of k, an extreme alpha included. */
+static void narrow(void **state)
+{
+    static const int64_t  all[][3] = {{33, 20, 515}, {7, 65, 129}, {17, 130, 400}, {70, 1, 300}};
+    static const uint32_t types[][2] = {{QST_F16, QST_F16}, {QST_BF16, QST_F32}};
+    qst_matmul            p;
+    uint32_t              s, t;
+    (void)state;
+    for (s = 0; s < QSTK_COUNT(all); s++)
+        for (t = 0; t < QSTK_COUNT(types); t++) {
+            make(&p, all[s], types[t][0], 3 * t, s, s + t);
+            p.c.type = types[t][1];
+            check(&p, s % 2 ? 1 : MATMUL_CASE_LEAD);
+            p.numerics = QST_NUMERICS_STRICT;
+            check(&p, 0);
+        }
+    make(&p, all[0], QST_F16, 0, 0, 0);
+    p.batch[3] = 3;
+    p.a.batch[3] = 33 * 515;
+    p.c.batch[3] = 33 * 20;
+    p.alpha = 0x1p-40;
+    check(&p, 1);
+}
+
 /* One fma chain an element, also where k is longer than a block. */
 static void strict(void **state)
 {
@@ -258,7 +283,12 @@ static void refusals(void **state)
     (void)state;
     make(&p, shape, QST_F32, 0, 0, 0);
     p.b.type = QST_F64;
-    refuses("cpu_gemm.6x4_k384", &p, "A, B and C all f32 or all f64 only");
+    refuses("cpu_gemm.6x4_k384", &p, "A and B of different types");
+    make(&p, shape, QST_F16, 0, 0, 0);
+    refuses("cpu_gemm.6x4_k384", &p, "A is read in place: A, B and C all f32 or all f64 only");
+    qst_matmul_init(&p, 20000, 20000, 300, QST_F16);
+    refuses("cpu_gemm.6x4_k256_ab", &p,
+            "sums between blocks of k would be over 512 MiB or larger than the device's largest buffer");
     make(&p, shape, QST_F32, 0, 0, 0);
     p.b.col = 2;
     p.b.row = 128;
@@ -349,6 +379,7 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k256_ab", 1024, 1024, 1024, QST_OK},
         {"cpu_gemm.8x3_k16_columns1", 1024, 1024, 1024, QST_POOR},
         {"cpu_gemm.8x3_k16_columns1", 16, 4096, 4096, QST_OK},
+        {"cpu_gemm.8x3_k32_a_columns1", 16, 4096, 4096, QST_POOR},
         {"cpu_gemm.6x4_k384_split8", 64, 64, 64, QST_POOR},
         {"cpu_gemm.6x4_k384_split8", 64, 64, 8192, QST_OK},
         {"cpu_gemm.6x4_k384_split8", 64, 1024, 8192, QST_POOR},
@@ -365,6 +396,13 @@ static void sizes(void **state)
         values[QST_MATMUL_KEY_K] = all[i].k;
         assert_int_equal(c->supports(c->user, &bench.device, &key, &why), all[i].status);
         assert_int_equal(why != NULL, all[i].status != QST_OK);
+    }
+    values[QST_MATMUL_KEY_M] = values[QST_MATMUL_KEY_N] = values[QST_MATMUL_KEY_K] = 64;
+    values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_OUT] = QST_F16;
+    for (i = 0; i < 2; i++) {
+        const qst_candidate *c = &named(i ? "cpu_gemm.6x4_k256_ab" : "cpu_gemm.8x3_k32_a_columns1")->candidate;
+        const char          *why = NULL;
+        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), QST_OK);
     }
 }
 
@@ -431,7 +469,7 @@ int main(void)
         cmocka_unit_test(refusals), cmocka_unit_test(grids),   cmocka_unit_test(devices_and_costs),
         cmocka_unit_test(floats),   cmocka_unit_test(batches), cmocka_unit_test(strict),
         cmocka_unit_test(vectors),  cmocka_unit_test(sizes),   cmocka_unit_test(steps_apart),
-        cmocka_unit_test(shared),   cmocka_unit_test(doubles),
+        cmocka_unit_test(shared),   cmocka_unit_test(doubles), cmocka_unit_test(narrow),
     };
     return cmocka_run_group_tests_name("cpu_candidates", tests, set_up, tear_down);
 }
