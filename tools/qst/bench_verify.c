@@ -66,7 +66,7 @@ static bool tune(const device_handle *device, int64_t side, verified *v)
     json_t    *verdict = NULL;
     memset(v, 0, sizeof *v);
     qst_matmul_init(&p, side, side, side, QST_F32);
-    p.a.align = p.b.align = p.c.align = 4;
+    p.a.align = p.b.align = p.c.align = PROBLEM_ALIGN;
     qst_status status = qst_set_find(&set, device->context, "matmul", &err);
     if (status >= 0)
         status = qst_matmul_plan(&plan, device->context, device->queue, &p, &err);

@@ -5,6 +5,7 @@
 
 #include "element.h"
 #include "out.h"
+#include "problem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -130,7 +131,7 @@ qst_mem data_operand(const data_matrix *matrix)
 uint32_t data_align(uint64_t start)
 {
     uint32_t align = 0;
-    while (align < 4 && (start >> align & 1) == 0)
+    while (align < PROBLEM_ALIGN && (start >> align & 1) == 0)
         align++;
     return align;
 }

@@ -45,7 +45,7 @@ bool data_download(const data_matrix *matrix, const device_handle *device, unsig
 /* Where element (i, j) of product `z` stands, in elements after `start`. */
 int64_t data_place(const data_matrix *matrix, int64_t z, int64_t i, int64_t j);
 
-/* The operand as calls take it, and log2 of its start's alignment in bytes, at most 4: the key tells no more. */
+/* The operand as calls take it, and log2 of its start's alignment in bytes, at most PROBLEM_ALIGN. */
 qst_mem  data_operand(const data_matrix *matrix);
 uint32_t data_align(uint64_t start);
 

@@ -43,7 +43,7 @@ void problem_from_shape(qst_matmul *problem, const problem_shape *shape, uint32_
         problem->b.row = 1;
         problem->b.col = shape->k;
     }
-    problem->a.align = problem->b.align = problem->c.align = 4;
+    problem->a.align = problem->b.align = problem->c.align = PROBLEM_ALIGN;
 }
 
 problem_label problem_shape_label(const problem_shape *shape)

@@ -17,7 +17,11 @@ typedef struct problem_shape {
 } problem_shape;
 bool problem_shape_parse(const char *word, problem_shape *shape);
 
-/* Dense and row-major but for T, on whole buffers, hence aligned to 16 bytes. */
+/* log2 of the alignment, in bytes, of a whole buffer's start, as calls find it: what is tuned ahead is timed where it will
+ * run. */
+#define PROBLEM_ALIGN 7u
+
+/* Dense and row-major but for T, on whole buffers. */
 void problem_from_shape(qst_matmul *problem, const problem_shape *shape, uint32_t type);
 
 /* "1024x1024" or, where it is no square, "64x32x128", with its T. */

@@ -28,7 +28,7 @@ static void align(void *problem, const qst_op *op)
         if (!op->operands[i].align_offset)
             continue;
         memcpy(&value, at, sizeof value);
-        value = value ? value : 4;
+        value = value ? value : PROBLEM_ALIGN;
         memcpy(at, &value, sizeof value);
     }
 }
