@@ -35,6 +35,7 @@ static const args_option table[] = {
     {"problems", ARGS_TEXT, AT(problems), "FILE", "a problem a line, # begins a comment; - for stdin", 0, 0, NULL, 0},
     {"random", ARGS_INT, AT(random), "N", "so many shapes, the logarithms of m, n and k evenly spread", 0, 100000, NULL,
      0},
+    {"skip", ARGS_INT, AT(skip), "N", "leave out the first N of the random shapes", 0, 100000, NULL, 0},
     {"seed", ARGS_INT, AT(seed), "N", "of the random shapes", 0, INT64_MAX, NULL, 0},
     {"range", ARGS_TEXT, AT(range), "LOW..HIGH", "bounds of the random shapes' sides", 0, 0, NULL, 0},
     {"peers", ARGS_TEXT, AT(peers), "LIST", "clblast, openblas, joined by a comma", 0, 0, NULL, 0},
@@ -415,7 +416,8 @@ const verb_info verb_bench_matmul = {
         "by their usual names; openblas is any BLAS with a C interface, and needs a CPU device. A peer computes a\n"
         "product with a vector by its gemv.\n"
         "--all runs every candidate by itself, those over three times the choice's time once, and times the choice\n"
-        "and the best of them again in 15 alternated pairs or more: regret is by how much the choice takes longer.\n"
+        "and the best of them again in 15 alternated pairs, ten times as many where their ratio is not sure to 1 %:\n"
+        "regret is by how much the choice takes longer. --skip measures random problems in pieces.\n"
         "--json: the problem's object, for several problems {\"problems\", \"geometric_mean\", \"regret\"}.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,

@@ -11,7 +11,7 @@
 
 /* As the options say. */
 typedef struct matmul_options {
-    int64_t     m, n, k, batch, rounds, random, seed;
+    int64_t     m, n, k, batch, rounds, random, skip, seed;
     uint32_t    type, numerics;
     bool        ta, tb, sync, all;
     const char *problem, *problems, *peers, *range;

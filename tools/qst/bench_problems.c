@@ -30,7 +30,7 @@ static void add(matmul_wishes *all, const qst_matmul *problem)
     all->data = out_resize(all->data, (all->n + 1) * sizeof *all->data);
     matmul_wish *wish = &all->data[all->n++];
     wish->problem = *problem;
-    wish->problem.a.align = wish->problem.b.align = wish->problem.c.align = 4; /* whole buffers */
+    wish->problem.a.align = wish->problem.b.align = wish->problem.c.align = PROBLEM_ALIGN;
     wish->label = label_of(problem);
 }
 
@@ -140,7 +140,9 @@ static int add_random(matmul_wishes *all, const matmul_options *o)
         return args_usage("bench matmul", "--range %s: not LOW..HIGH within 1..%d", o->range, PROBLEM_SIDE_MAX);
     for (int64_t i = 0; i < o->random; i++) {
         int64_t m = log_uniform(&state, low, high), n = log_uniform(&state, low, high);
-        add_dense(all, o, m, n, log_uniform(&state, low, high), false);
+        int64_t k = log_uniform(&state, low, high);
+        if (i >= o->skip)
+            add_dense(all, o, m, n, k, false);
     }
     return 0;
 }

@@ -14,6 +14,8 @@
 #define NEAR_ROUNDS   6    /* more, of those that may be best */
 #define NEAR          1.15 /* … whose median is within this of the least */
 #define SLOW          3.0  /* over this times the choice's median: not screened */
+#define SURE          0.01 /* a ratio whose doubt is no more than this takes no more pairs */
+#define MORE_PAIRS    10   /* times the pairs asked for, at most */
 
 typedef struct regret_one {
     char        *name;
@@ -128,14 +130,24 @@ static bool screen(contest *c, contest_player *const *players, size_t n)
     return good;
 }
 
+/* Two in alternated pairs, as many more as make the ratio of their times sure. */
+static bool play_pairs(contest *c, contest_player *a, contest_player *b, int64_t pairs, double *ratio)
+{
+    contest_player *both[2] = {a, b};
+    bool            good = contest_play(c, both, 2, pairs);
+    while (good && contest_doubt(a->times, b->times, a->n_times) > SURE && (int64_t)a->n_times < MORE_PAIRS * pairs)
+        good = contest_play(c, both, 2, pairs);
+    *ratio = good ? contest_paired(a->times, b->times, a->n_times) : 0;
+    return good;
+}
+
 /* Choice and best once more, by themselves. */
 static bool duel(contest *c, const contest_player *ours, const contest_player *best, int64_t pairs, double *regret)
 {
-    contest_player  choice = {.name = ours->name, .context = ours->context, .calls = ours->calls};
-    contest_player  other = {.name = best->name, .context = best->context, .calls = best->calls};
-    contest_player *both[2] = {&choice, &other};
-    bool            good = contest_play(c, both, 2, pairs);
-    double          ratio = good ? contest_paired(choice.times, other.times, choice.n_times) : 1;
+    contest_player choice = {.name = ours->name, .context = ours->context, .calls = ours->calls};
+    contest_player other = {.name = best->name, .context = best->context, .calls = best->calls};
+    double         ratio;
+    bool           good = play_pairs(c, &choice, &other, pairs, &ratio);
     *regret = ratio > 1 ? ratio - 1 : 0;
     free(choice.times);
     free(other.times);
@@ -144,10 +156,9 @@ static bool duel(contest *c, const contest_player *ours, const contest_player *b
 
 bool regret_duel(regret_pool *pool, contest *c, const char *name, const char *against, int64_t pairs, double *ratio)
 {
-    const char     *names[2] = {name, against};
-    contest_player  both[2];
-    contest_player *players[2] = {&both[0], &both[1]};
-    bool            good = true;
+    const char    *names[2] = {name, against};
+    contest_player both[2];
+    bool           good = true;
     memset(both, 0, sizeof both);
     for (int k = 0; k < 2 && good; k++) {
         regret_one *one = NULL;
@@ -158,8 +169,8 @@ bool regret_duel(regret_pool *pool, contest *c, const char *name, const char *ag
         if (good && both[k].ruled_out)
             good = (out_fail("%s: %s", names[k], both[k].ruled_out), false);
     }
-    good = good && contest_play(c, players, 2, pairs);
-    *ratio = good ? contest_paired(both[0].times, both[1].times, both[0].n_times) : 0;
+    *ratio = 0;
+    good = good && play_pairs(c, &both[0], &both[1], pairs, ratio);
     contest_player_finish(&both[0]);
     contest_player_finish(&both[1]);
     return good;

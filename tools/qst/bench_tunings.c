@@ -12,16 +12,17 @@
 #include <string.h>
 
 typedef struct tunings_options {
-    int64_t     keys, times, seed, pairs;
+    int64_t     keys, skip, times, seed, pairs;
     uint32_t    type;
     const char *range;
 } tunings_options;
 
-static const tunings_options defaults = {20, 20, 1, 15, QST_F32, "16..1024"};
+static const tunings_options defaults = {20, 0, 20, 1, 15, QST_F32, "16..1024"};
 
 #define AT(member) offsetof(tunings_options, member)
 static const args_option table[] = {
     {"keys", ARGS_INT, AT(keys), "N", "problems, the logarithms of m, n and k evenly spread", 1, 10000, NULL, 0},
+    {"skip", ARGS_INT, AT(skip), "N", "leave out the first N of them", 0, 10000, NULL, 0},
     {"times", ARGS_INT, AT(times), "N", "tunings of each", 1, 1000, NULL, 0},
     {"seed", ARGS_INT, AT(seed), "N", "of the problems", 0, INT64_MAX, NULL, 0},
     {"range", ARGS_TEXT, AT(range), "LOW..HIGH", "bounds of the problems' sides", 0, 0, NULL, 0},
@@ -159,6 +160,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     b.options = given;
     b.keys = out_need(json_array());
     random.random = b.options->keys;
+    random.skip = b.options->skip;
     random.seed = b.options->seed;
     random.range = b.options->range;
     random.type = b.options->type;

@@ -63,4 +63,7 @@ void contest_player_finish(contest_player *player); /* not its context, not its 
 double contest_quantile(const double *times, size_t n, double q);
 double contest_paired(const double *a, const double *b, size_t n);
 
+/* Half the width of the interval in which that median lies with 95 %, from the ratios' order alone; infinite under 6. */
+double contest_doubt(const double *a, const double *b, size_t n);
+
 #endif
