@@ -17,7 +17,9 @@
 #define SHARE        0.85      /* of the peak of two fma units that the tiles reach */
 #define BYTES_A_NS   20.0      /* rate at which operands come from memory, about, by all units */
 #define SPLIT_LEAST  1024      /* k of a key under which splitting it is a last resort */
-#define SCATTERED    3.0       /* how much longer B takes from memory in tall panels that few rows use */
+#define COPY_B_M     128       /* m of a key from which, and n up to which, copying B alone is of use */
+#define COPY_B_N     64
+#define SCATTERED    3.0 /* how much longer B takes from memory in tall panels that few rows use */
 #define SCATTERED_K  64
 #define SCATTERED_M  96
 #define SUMS_MAX     (512ull << 20) /* bytes of sums between blocks of k */
@@ -112,6 +114,8 @@ int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const
     plain = v[QST_MATMUL_KEY_ELEM_LHS] <= QST_F64 && v[QST_MATMUL_KEY_ELEM_OUT] == v[QST_MATMUL_KEY_ELEM_LHS];
     if (plain && row->pack == CPU_GEMM_PACK_A)
         return qstk_poor(why, "copies A, which these types need not");
+    if (row->pack == CPU_GEMM_PACK_B && v[QST_MATMUL_KEY_M] >= COPY_B_M && v[QST_MATMUL_KEY_N] <= COPY_B_N)
+        return QST_OK; /* few columns seldom begin where lines of memory do, and a copy of them is small */
     if (plain &&
         (v[QST_MATMUL_KEY_M] < row->least || v[QST_MATMUL_KEY_N] < row->least || 3 * v[QST_MATMUL_KEY_K] < row->least))
         return qstk_poor(why, "copying costs more than it saves for matrices this small");
