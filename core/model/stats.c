@@ -3,6 +3,7 @@
  * stats.c: what samples say: whether there are enough, who goes, who is faster and by how much that is sure. */
 #include "model/stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,13 +137,13 @@ static double clamp_band(double band, double floor)
     return band > floor ? band : floor;
 }
 
-static double band_of(double *ratios, uint32_t n, double median, double floor)
+static double noise_of(double *ratios, uint32_t n, double median)
 {
     if (n < 2)
-        return clamp_band(QST__BAND_MAX, floor);
+        return INFINITY;
     for (uint32_t i = 0; i < n; i++)
         ratios[i] = ratios[i] > median ? ratios[i] - median : median - ratios[i];
-    return clamp_band(HALF_WIDTH[n] * qst__median(ratios, n), floor);
+    return HALF_WIDTH[n] * qst__median(ratios, n);
 }
 
 /* The ratios of samples of equal rounds; `late`: without either's first sample. */
@@ -172,7 +173,8 @@ qst__pairing qst__samples_pair(const qst__samples *a, const qst__samples *b, dou
     } else {
         pairing.ratio = qst__median(ratios, pairing.pairs);
     }
-    pairing.band = band_of(ratios, pairing.pairs, pairing.ratio, floor);
+    pairing.noise = noise_of(ratios, pairing.pairs, pairing.ratio);
+    pairing.band = clamp_band(pairing.noise, floor);
     return pairing;
 }
 

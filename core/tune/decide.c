@@ -103,6 +103,22 @@ static void sort(const qst__finding *findings, uint32_t *who, uint32_t n)
     }
 }
 
+/* Who stands before the others by all of them may still be slower than one with whom it was paired often. */
+static uint32_t beaten_by(const qst__finding *findings, const uint32_t *who, uint32_t n, uint32_t fastest)
+{
+    uint32_t better = fastest;
+    double   least = 1;
+
+    for (uint32_t k = 0; k < n; k++) {
+        qst__pairing pairing = qst__compare(&findings[who[k]].samples, &findings[fastest].samples);
+        if (who[k] != fastest && pairing.pairs >= QST__SURE_PAIRS && pairing.ratio < least) {
+            least = pairing.ratio;
+            better = who[k];
+        }
+    }
+    return better;
+}
+
 /* The winner among the n finalists in order[]; sorts them. Only the first by median are compared pair by pair, so that
  * the work does not grow with the square of the set. */
 static uint32_t find_winner(qst__verdict *verdict, uint32_t n)
@@ -122,6 +138,8 @@ static uint32_t find_winner(qst__verdict *verdict, uint32_t n)
             fastest = who[k];
         }
     }
+    if (!(verdict->flags & QST__VERDICT_MEDIANS))
+        fastest = beaten_by(findings, who, rivals, fastest);
     winner = fastest;
     for (uint32_t k = 0; k < n; k++)
         if (who[k] != fastest && preferred(&findings[who[k]], &findings[winner]) &&

@@ -27,8 +27,26 @@ static uint32_t find_leader(const qst__schedule *s)
     return leader;
 }
 
+/* Short runs on a noisy host: samples cost little, and few of them say little. */
+static bool is_noisy(const qst__schedule *s, qst__pairing pairing)
+{
+    return !s->shortened && pairing.noise > QST__TIE_DOUBT;
+}
+
+static bool grant(const qst__schedule *s, uint32_t i, uint32_t leader, uint32_t most)
+{
+    bool any = s->turns[i] < most && s->turns[leader] < most;
+
+    if (any) {
+        s->allowed[i] = most;
+        s->allowed[leader] = most > s->allowed[leader] ? most : s->allowed[leader];
+    }
+    return any;
+}
+
 /* All live ones have converged: only who may still be as fast as the leader goes on with it, up to max; then the
- * nearest of these alone, up to final. Fills allowed[]; false: nobody goes on. */
+ * nearest of these alone, up to final; on a noisy host all of these, as far as there is room. Fills allowed[]; false:
+ * nobody goes on. */
 static bool allow_contenders(const qst__schedule *s)
 {
     uint32_t leader = find_leader(s), nearest = QST__NOBODY;
@@ -42,22 +60,13 @@ static bool allow_contenders(const qst__schedule *s)
         pairing = qst__compare(&s->samples[i], &s->samples[leader]);
         if (!qst__compare_open(pairing, &s->samples[i], &s->samples[leader]))
             continue;
-        if (s->turns[i] < s->max && s->turns[leader] < s->max) {
-            s->allowed[i] = s->max;
-            any = true;
-        }
+        any = grant(s, i, leader, is_noisy(s, pairing) ? QST__SAMPLES_MAX : s->max) || any;
         if (pairing.ratio < least) {
             least = pairing.ratio;
             nearest = i;
         }
     }
-    if (any) {
-        s->allowed[leader] = s->max;
-    } else if (nearest != QST__NOBODY && s->turns[nearest] < s->final && s->turns[leader] < s->final) {
-        s->allowed[leader] = s->allowed[nearest] = s->final;
-        any = true;
-    }
-    return any;
+    return any || (nearest != QST__NOBODY && grant(s, nearest, leader, s->final));
 }
 
 /* How many turns each live candidate may take as things stand, into allowed[]; false: it is settled. */
@@ -90,20 +99,24 @@ static void let_go(qst__schedule *s, uint32_t i, double factor, uint64_t best)
     qst__schedule_commit(s, i);
 }
 
-static void eliminate(qst__schedule *s)
-{
-    uint64_t best = qst__schedule_best(s);
-
-    if (!qst__samples_eliminate(s->views, s->live, s->n, s->min, s->task->settings->speed_factor, s->leaving))
-        return;
-    for (uint32_t i = 0; i < s->n; i++)
-        if (s->leaving[i] && s->live[i])
-            let_go(s, i, s->task->settings->speed_factor, best);
-}
-
 static bool is_long(const qst__schedule *s, uint32_t i)
 {
     return s->first_ns[i] >= QST__LONG_NS;
+}
+
+/* The least times alone would be misled by a host that becomes faster in the middle of a round. */
+static void eliminate(qst__schedule *s)
+{
+    uint64_t best = qst__schedule_best(s);
+    uint32_t leader = find_leader(s);
+    double   factor = s->task->settings->speed_factor;
+
+    if (!qst__samples_eliminate(s->views, s->live, s->n, s->min, factor, s->leaving))
+        return;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->leaving[i] && s->live[i] &&
+            (is_long(s, i) || qst__compare(&s->samples[i], &s->samples[leader]).ratio > factor))
+            let_go(s, i, factor, best);
 }
 
 /* How far a candidate may lag behind the best with what has been seen of it; 0: too little to tell. Of what
@@ -116,6 +129,14 @@ static double slack(const qst__schedule *s, uint32_t i)
     uint32_t parts = !is_long(s, i) ? seen - s->min + 1 : seen > 2 ? seen : 1;
 
     return seen < least ? 0 : 1 + (s->task->settings->speed_factor - 1) / parts;
+}
+
+/* Is it surely slower than the leader? Short runs are taken again until their pairs say so. */
+static bool is_behind(const qst__schedule *s, uint32_t i, uint32_t leader, double factor)
+{
+    qst__pairing pairing = qst__compare(&s->samples[i], &s->samples[leader]);
+
+    return pairing.ratio > factor && (is_long(s, i) || pairing.ratio - pairing.noise > 1);
 }
 
 /* Who lags behind by more goes where both its least time and its pairs with the leader say so: the first alone would be
@@ -131,8 +152,7 @@ static void narrow(qst__schedule *s)
         if (!s->live[i] || i == leader || (factor = slack(s, i)) <= 0)
             continue;
         promise = is_long(s, i) && s->first_ns[i] < promise ? s->first_ns[i] : promise;
-        if ((double)promise <= factor * (double)best ||
-            qst__compare(&s->samples[i], &s->samples[leader]).ratio <= factor)
+        if ((double)promise <= factor * (double)best || !is_behind(s, i, leader, factor))
             continue;
         let_go(s, i, factor, best);
         n_live--;

@@ -245,6 +245,21 @@ static void clear_winner(void **state)
     assert_int_equal(picks[3], 100);
 }
 
+/* Where single samples are off by a third, nobody goes for being unlucky: what is 8 % faster than the next and 20 % than
+ * the others is found three times in four, and seldom anything but those two. */
+static void noisy_host(void **state)
+{
+    host     h = {.state = 6, .truth = {1200000, 1080000, 1250000, 1000000, 1200000, 1300000}, .amplitude = 0.35};
+    uint32_t picks[MOST], samples;
+    (void)state;
+
+    tune_many(&h, 6, 1000, picks);
+    assert_in_range(picks[3], 740, 1000);
+    assert_in_range(picks[1] + picks[3], 960, 1000);
+    tune_once(&h, 6, 0, &samples);
+    assert_in_range(samples, 6 * 5, 6 * QST__SAMPLES_MAX);
+}
+
 /* A host that goes from half to full speed while tuning: who is sampled later looks faster, in lone medians. */
 static void clock_ramp(void **state)
 {
@@ -272,7 +287,7 @@ static void two_speeds(void **state)
     assert_in_range(picks[1], 970, 1000);
 }
 
-/* The price of it: never more than the rules allow. */
+/* The price of it where noise is small: never more than the rules allow. */
 static void samples_are_bounded(void **state)
 {
     host     h = {.state = 9, .truth = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6}, .amplitude = 0.04};
@@ -281,7 +296,7 @@ static void samples_are_bounded(void **state)
 
     for (uint32_t i = 0; i < 20; i++) {
         tune_once(&h, 6, i, &samples);
-        assert_in_range(samples, 6 * 5, 6 * 10 + 2 * 11);
+        assert_in_range(samples, 6 * 5, 6 * 10 + 3 * 11);
     }
 }
 
@@ -295,6 +310,7 @@ int main(void)
         cmocka_unit_test(evidence_under_the_roof),
         cmocka_unit_test(near_ties),
         cmocka_unit_test(clear_winner),
+        cmocka_unit_test(noisy_host),
         cmocka_unit_test(clock_ramp),
         cmocka_unit_test(two_speeds),
         cmocka_unit_test(samples_are_bounded),

@@ -70,6 +70,24 @@ static void narrows(void **state)
     finish(&b);
 }
 
+/* The host becomes faster between c and b in the third round, which goes backwards: c has been slow three times, b and a
+ * only twice. That alone does not eliminate it. */
+static void host_speeds_up(void **state)
+{
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}};
+    rig_script scripts[] = {{.samples = {460, 400, 230, 231, 230}},
+                            {.samples = {450, 410, 240, 240, 241}},
+                            {.samples = {400, 390, 395, 200, 201, 200}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 3);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(outcome(&b, 2), "TIMED");
+    assert_string_equal(winner(&b), "c");
+    finish(&b);
+}
+
 /* Runs of milliseconds: the first one counts. c, 60 % slower, goes after its contact; d, 30 % slower, with a sample more;
  * the rest end sooner than with short runs. */
 static void long_runs(void **state)
@@ -277,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_candidates),
         cmocka_unit_test(narrows),
+        cmocka_unit_test(host_speeds_up),
         cmocka_unit_test(long_runs),
         cmocka_unit_test(accounts),
         cmocka_unit_test(order_and_prune),
