@@ -6,7 +6,7 @@
  * registration) is pruned by estimate, prepared, checked, and sampled once; then round robin over the live ones,
  * forwards and backwards in turn, with elimination and convergence as model/stats.h says, and the end by roof. When all
  * live ones have converged, only those that may still equal the leader go on with it, up to max_samples, then the
- * nearest of them alone, up to QST__FINAL_SAMPLES. A round that gave a valid time ends the tuning. A sole candidate (one
+ * nearest of them alone, up to QST__FINAL_SAMPLES; short runs whose pairs are noisy all of them, up to QST__SAMPLES_MAX. A round that gave a valid time ends the tuning. A sole candidate (one
  * in all rounds that may run) is verified, not timed.
  *
  * An earlier, partial verdict is gone on with: its findings stay, its winner is contacted first and sampled alongside

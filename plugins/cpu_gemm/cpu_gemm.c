@@ -24,7 +24,7 @@ static const struct cpu_gemm_row rows[] = {
     {"6x4_k384_b",         6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1,      768,   0},
     {"6x4_k256_ab",        6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1,      384,   0},
     {"6x4_k256_ab_rows2",  6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      128,   0},
-    {"6x4_k256_ab_grid",   6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      1536,  0},
+    {"6x4_k256_ab_grid",   6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      128,   0},
     {"8x3_k192_ab_rows2",  8,  3,  192, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
     {"8x3_k192_ab_rows1",  8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      128,   0},
     {"6x4_k128_ab_rows2",  6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
