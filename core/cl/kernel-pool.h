@@ -16,14 +16,16 @@
 #include "cl/recipe.h"
 #include "cl/status.h"
 
-#define QST__POOL_SLOTS 8u /* a power of two */
+#define QST__POOL_SLOTS   8u /* a power of two */
+#define QST__SLOT_OFFSETS 4u /* of a launch, that are remembered */
 
 typedef struct qst__slot {
     _Atomic(cl_kernel) kernel; /* NULL: not made yet; changed by the holder alone */
     _Atomic uint64_t   runs;   /* enqueued; written by the holder alone */
     _Atomic bool       taken;
     bool               spare;
-    char               apart[40]; /* one cache line each, nearly: the memory may not start at a line */
+    uint64_t           offset[QST__SLOT_OFFSETS]; /* 1 + what the kernel's offsets were set to last; the holder's */
+    char               apart[8];                  /* one cache line each, nearly: the memory may not start at a line */
 } qst__slot;
 
 typedef struct qst__pool {

@@ -174,22 +174,29 @@ static cl_mem rest_mem(const varying *v, const qst__go *go, qst__block *const *b
     return go->before ? go->before[v->index] : NULL;
 }
 
-/* *v stops at the argument that failed. */
-static inline cl_int set_varying(const bound *b, cl_kernel kernel, const qst__go *go, qst__block *const *blocks,
+/* *v stops at the argument that failed. A buffer is set each time, since another one may have its handle; an offset that
+ * the kernel has already is not: they seldom change. */
+static inline cl_int set_varying(const bound *b, qst__slot *slot, const qst__go *go, qst__block *const *blocks,
                                  const varying **v)
 {
+    cl_kernel      kernel = qst__slot_kernel(slot);
     cl_int         code;
+    uint32_t       i = 0;
     const varying *at = b->varying, *end = at + b->n_operands;
     for (; at < end; at++) {
         code = clSetKernelArg(kernel, at->arg, sizeof(cl_mem), &go->operands[at->index].handle);
         if (code != CL_SUCCESS)
             goto out;
     }
-    for (end += b->n_offsets; at < end; at++) {
+    for (end += b->n_offsets; at < end; at++, i++) {
         cl_ulong elements = go->operands[at->index].offset >> at->shift;
+        if (i < QST__SLOT_OFFSETS && slot->offset[i] == elements + 1)
+            continue;
         code = clSetKernelArg(kernel, at->arg, sizeof elements, &elements);
         if (code != CL_SUCCESS)
             goto out;
+        if (i < QST__SLOT_OFFSETS)
+            slot->offset[i] = elements + 1;
     }
     for (end += b->n_rest; at < end; at++) {
         cl_mem mem = rest_mem(at, go, blocks);
@@ -227,10 +234,10 @@ static inline qst_status enqueue_step(qst__runner *runner, uint32_t step, const 
     qst__slot *slot = qst__pool_borrow(&b->pool, (uintptr_t)go >> 20, &status, err);
     if (!slot)
         return status;
-    cl_kernel kernel = qst__slot_kernel(slot);
-    cl_int    code = set_varying(b, kernel, go, blocks, &v);
+    cl_int code = set_varying(b, slot, go, blocks, &v);
     if (code == CL_SUCCESS)
-        code = clEnqueueNDRangeKernel(go->queue, kernel, b->dims, NULL, b->global, b->local, n_wait, wait_list, event);
+        code = clEnqueueNDRangeKernel(go->queue, qst__slot_kernel(slot), b->dims, NULL, b->global, b->local, n_wait,
+                                      wait_list, event);
     qst__pool_give(&b->pool, slot, code == CL_SUCCESS);
     return code == CL_SUCCESS ? QST_OK : step_failed(runner, step, v, code, err);
 }

@@ -42,6 +42,29 @@ static void test_one_step(void **state)
     assert_int_equal(kernels(fixture) - before, 2);
 }
 
+/* What a kernel has been told already it need not be told again; all else it must be, at once. */
+static void test_offsets_that_change(void **state)
+{
+    static const uint64_t at[] = {0, 0, 8, 8, 0, 48, 8, 0};
+    cl_fixture           *fixture = *state;
+    bench                 b = open_bench(fixture, false);
+    qst_error             err = {0};
+    add_put(&b, 40);
+    assert_int_equal(ready(&b, &err), QST_OK);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        cl_mem  mem = cl_fixture_buffer(fixture, 64, 5);
+        qst__go go = go_on(&b, fixture->in_order);
+        b.operands[0] = qst_mem_of(mem);
+        b.operands[0].offset = at[i] * 4;
+        run_ok(&b, &go);
+        for (uint64_t k = 0; k < 64; k++)
+            assert_int_equal(cl_fixture_read(fixture->in_order, mem, k),
+                             k >= at[i] && k < at[i] + ITEMS ? 40 + k - at[i] : 5);
+        assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
+    }
+    close_bench(&b);
+}
+
 static void test_events(void **state)
 {
     cl_fixture *fixture = *state;
@@ -238,9 +261,10 @@ static void test_shared_block(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_step),     cmocka_unit_test(test_events),     cmocka_unit_test(test_judge_operands),
-        cmocka_unit_test(test_chain),        cmocka_unit_test(test_many_waits), cmocka_unit_test(test_held_queue),
-        cmocka_unit_test(test_shared_block),
+        cmocka_unit_test(test_one_step),   cmocka_unit_test(test_offsets_that_change),
+        cmocka_unit_test(test_events),     cmocka_unit_test(test_judge_operands),
+        cmocka_unit_test(test_chain),      cmocka_unit_test(test_many_waits),
+        cmocka_unit_test(test_held_queue), cmocka_unit_test(test_shared_block),
     };
     return cmocka_run_group_tests(tests, cl_fixture_open, cl_fixture_close);
 }
