@@ -17,22 +17,27 @@ typedef struct qst__tried {
     uint32_t  digest;
 } qst__tried;
 
+#define QST__OTHERS_MAX 4u /* two on the second shape, one on reals, one more where a vote makes it */
+
 typedef struct qst__bench {
-    qst__route *route;
-    qst__shelf *shelf;
-    qst__site  *site;
-    uint32_t    depth; /* of the calls from steps that made it tune */
-    uint32_t    ruler;
-    uint64_t    empty_ns; /* an empty bracket of markers */
-    bool        has_second;
-    bool        opened; /* at least once */
-    qst__trial  main, second, real;
-    qst__way   *fallback, *fallback_second; /* for operations without a judge */
-    bool        confirmed;                  /* another plugin's candidate agrees with the fallback */
-    bool        outvoted;                   /* it was: others are compared with who did */
-    cl_mem      evictor;                    /* tune.cache cold: written before each sample, larger than the caches */
-    size_t      evictor_bytes;
-    qst__tried *tried; /* per candidate */
+    qst__route  *route;
+    qst__shelf  *shelf;
+    qst__site   *site;
+    uint32_t     depth; /* of the calls from steps that made it tune */
+    uint32_t     ruler;
+    uint64_t     empty_ns; /* an empty bracket of markers */
+    bool         has_second;
+    bool         opened; /* at least once */
+    qst__trial   main, second, real;
+    qst__stretch others[QST__OTHERS_MAX]; /* of the check under way: runs that the judge asked for */
+    uint32_t     n_others;
+    uint64_t     other_ns;                   /* those whose time is known */
+    qst__way    *fallback, *fallback_second; /* for operations without a judge */
+    bool         confirmed;                  /* another plugin's candidate agrees with the fallback */
+    bool         outvoted;                   /* it was: others are compared with who did */
+    cl_mem       evictor;                    /* tune.cache cold: written before each sample, larger than the caches */
+    size_t       evictor_bytes;
+    qst__tried  *tried; /* per candidate */
 } qst__bench;
 
 /* Kernel events; brackets of markers where a candidate hides its events; the host's clock where markers carry no times

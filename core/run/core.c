@@ -63,26 +63,36 @@ void qst__core_expect(qst__shelf *shelf, uint32_t type)
     (void)build(shelf, type, NULL, 0, &program, NULL, NULL);
 }
 
-static uint32_t arguments(uint32_t which, uint64_t count, const uint32_t numbers[4], qst_arg *args)
+static qst_arg word(uint64_t number)
 {
-    uint32_t n = 0, i;
+    const uint32_t value = (uint32_t)number;
+
+    return qstk_value(&value, sizeof value);
+}
+
+static uint32_t arguments(uint32_t which, uint64_t count, const uint64_t numbers[4], qst_arg *args)
+{
+    uint32_t n = 0, i, words = which == QST__CORE_FILL ? 4 : which == QST__CORE_DIGEST ? 2 : 1;
 
     args[n++] = qstk_operand(0);
     if (which == QST__CORE_FILL || which == QST__CORE_DIGEST)
         args[n++] = qstk_offset(0);
     args[n++] = qstk_i64((int64_t)count);
-    if (which == QST__CORE_FILL || which == QST__CORE_DIGEST)
-        for (i = 0; i < (which == QST__CORE_FILL ? 4u : 1u); i++)
-            args[n++] = qstk_value(&numbers[i], sizeof numbers[i]);
+    if (which == QST__CORE_GUARD) {
+        args[n++] = qstk_i64((int64_t)numbers[1]);
+        args[n++] = qstk_i64((int64_t)numbers[2]);
+    }
     if (which == QST__CORE_DIFFER)
         args[n++] = qstk_operand(QST_JUDGE_BEFORE);
+    for (i = 0; i < words; i++)
+        args[n++] = word(numbers[i]);
     if (which != QST__CORE_FILL)
         args[n++] = qstk_operand(QST_JUDGE_FINDING);
     return n;
 }
 
 qst_status qst__core_bind(qst__runner **runner, qst__shelf *shelf, uint32_t which, uint32_t type, uint64_t count,
-                          const uint32_t numbers[4], qst_error *err)
+                          const uint64_t numbers[4], qst_error *err)
 {
     static const char *const entries[QST__CORE_COUNT] = {"fill", "digest", "guard", "differ"};
     qst__site               *site = shelf->site;

@@ -268,6 +268,7 @@ qst_status qst_context_counters(qst_context *ctx, qst_counters *counters)
     c.build_ns = atomic_load(&ctx->cl_counters.build_ns) + atomic_load(&ctx->late_build_ns);
     c.verify_ns = atomic_load(&ctx->verify_ns);
     c.sample_ns = atomic_load(&ctx->sample_ns);
+    c.judge_ns = atomic_load(&ctx->judge_ns);
     c.tuned = atomic_load(&ctx->n_tuned);
     c.hits = atomic_load(&ctx->n_hits);
     qst__lock_take(&ctx->lock);
@@ -309,7 +310,8 @@ static qst_status tell_counters(qst_context *ctx, qst__json **out, qst_error *er
                 {"sample_ns", &c.sample_ns},
                 {"probe_ns", &c.probe_ns},
                 {"tuned", &c.tuned},
-                {"hits", &c.hits}};
+                {"hits", &c.hits},
+                {"judge_ns", &c.judge_ns}};
 
     (void)err;
     c.size = (uint32_t)sizeof c;

@@ -7,12 +7,18 @@
 
 #include <string.h>
 
-static qst_status run_other(qst__trial *trial, qst__way *way, qst_error *err)
+/* A further run of the candidate under judgement: not waited for where its events tell afterwards how long it took. */
+static qst_status run_other(qst__bench *r, qst__trial *trial, qst__way *way, qst_error *err)
 {
-    uint64_t   host, device;
+    uint64_t   host = 0, device;
     qst_status status = qst__trial_reset(trial, err);
 
-    return status == QST_OK ? qst__trial_run(trial, way, &host, &device, err) : status;
+    if (status == QST_OK && way->runner && r->site->bench_profiling && r->n_others < QST__OTHERS_MAX)
+        return qst__trial_enqueue(trial, way, &r->others[r->n_others++], err);
+    if (status == QST_OK)
+        status = qst__trial_run(trial, way, &host, &device, err);
+    r->other_ns += host;
+    return status;
 }
 
 /* What stands in the results, in the second trial after a run there, is what others are compared with from now on. */
@@ -22,7 +28,7 @@ static qst_status adopt(qst__bench *r, qst__tried *t, qst_error *err)
 
     r->outvoted = true;
     if (status == QST_OK && t->second)
-        status = run_other(&r->second, t->second, err);
+        status = run_other(r, &r->second, t->second, err);
     return status == QST_OK && t->second ? qst__trial_adopt(&r->second, err) : status;
 }
 
@@ -65,15 +71,15 @@ static qst_status judge_second(qst__bench *r, const qst__tried *t, qst_error *er
     qst_status status;
 
     memset(&why, 0, sizeof why);
-    status = run_other(&r->second, t->second, &why);
+    status = run_other(r, &r->second, t->second, &why);
     if (status == QST_OK)
-        status = run_other(&r->second, t->second, &why);
+        status = run_other(r, &r->second, t->second, &why);
     if (status == QST_OK)
         status = qst__trial_judge(&r->second, r->fallback_second, &why);
     return status == QST_OK ? QST_OK : qst__fail(err, status, "judge", "on a second shape: %s", why.text);
 }
 
-qst_status qst__bench_judge(qst__bench *r, uint32_t candidate, qst_error *err)
+static qst_status judge(qst__bench *r, uint32_t candidate, qst_error *err)
 {
     qst__tried *t = &r->tried[candidate];
     qst_error   why;
@@ -88,8 +94,22 @@ qst_status qst__bench_judge(qst__bench *r, uint32_t candidate, qst_error *err)
         status = judge_second(r, t, err);
     if (status != QST_OK || !t->real)
         return status;
-    status = run_other(&r->real, t->real, &why);
+    status = run_other(r, &r->real, t->real, &why);
     if (status == QST_OK)
         status = qst__trial_bound(&r->real, &why);
     return status == QST_OK ? QST_OK : qst__fail(err, status, "judge", "on badly scaled reals: %s", why.text);
+}
+
+qst_status qst__bench_judge(qst__bench *r, uint32_t candidate, qst_error *err)
+{
+    uint64_t   start = qst__now(&r->site->ctx->clock), took;
+    qst_status status;
+
+    r->other_ns = r->n_others = 0;
+    status = judge(r, candidate, err);
+    took = qst__now(&r->site->ctx->clock) - start;
+    while (r->n_others)
+        r->other_ns += qst__trial_took(&r->others[--r->n_others]);
+    atomic_fetch_add(&r->site->ctx->judge_ns, took > r->other_ns ? took - r->other_ns : 0);
+    return status;
 }

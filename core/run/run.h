@@ -91,7 +91,7 @@ struct qst_context {
     _Atomic uint64_t       n_hits;      /* of routes already freed */
     _Atomic uint64_t       n_verify;
     _Atomic uint64_t       n_tuned;
-    _Atomic uint64_t       verify_ns, sample_ns, late_build_ns;
+    _Atomic uint64_t       verify_ns, judge_ns, sample_ns, late_build_ns;
     _Atomic uint64_t       n_probe[QST__PROBES], probe_ns; /* executions inside measurements of peaks, by role */
     _Atomic(qst__worker *) worker;                         /* background.c */
     _Atomic bool           slips_told;                     /* slips.h */
@@ -358,10 +358,14 @@ bool qst__publish(qst__entry *entry, qst__verdict *verdict, const char *source);
 /* Kernels that belong to no operation. */
 enum { QST__CORE_FILL, QST__CORE_DIGEST, QST__CORE_GUARD, QST__CORE_DIFFER, QST__CORE_COUNT };
 
-/* Binds a core kernel to operand 0 of a single buffer: `type` of its elements, `count` of them from its offset, and four
- * more numbers whose meaning is the kernel's. */
+/* Binds a core kernel to operand 0 of a single buffer: `type` of its elements, `count` of them from its offset (GUARD and
+ * DIFFER: words of the whole buffer), and more numbers:
+ *   FILL    seed, range, sparse, real, as fill.cl says
+ *   DIGEST  seed, word of the finding
+ *   GUARD   word of the finding, first half-word of the hole, first half-word behind it
+ *   DIFFER  word of the finding; compared with `before` of operand 0 */
 qst_status qst__core_bind(qst__runner **runner, qst__shelf *shelf, uint32_t which, uint32_t type, uint64_t count,
-                          const uint32_t numbers[4], qst_error *err);
+                          const uint64_t numbers[4], qst_error *err);
 /* Has their program built. */
 void qst__core_expect(qst__shelf *shelf, uint32_t type);
 

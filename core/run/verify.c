@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
  * verify.c: is what a candidate computed right? With the operation's judge in O(n²), else against the fallback's
- * result; then that nothing else was touched; then, after every sample, by a digest that is linear in integers.
+ * result; that nothing else was touched is outside.c's; then, after every sample, by a digest that is linear in integers.
  */
 #include "run/trial.h"
 
 #include <string.h>
 
-static qst_status clear_finding(qst__trial *t, qst_error *err)
+qst_status qst__trial_clear(qst__trial *t, qst_error *err)
 {
     const uint32_t zero = 0;
-    cl_int code = clEnqueueFillBuffer(t->queue, t->finding, &zero, sizeof zero, 0, QST_FINDING_WORDS * sizeof(uint32_t),
-                                      0, NULL, NULL);
+    cl_int         code =
+        clEnqueueFillBuffer(t->queue, t->finding, &zero, sizeof zero, 0, QST__FOUND * sizeof(uint32_t), 0, NULL, NULL);
 
     return code == CL_SUCCESS ? QST_OK : qst__fail_cl(err, code, "judge", "clearing the finding");
 }
 
-static qst_status read_finding(qst__trial *t, uint32_t finding[QST_FINDING_WORDS], qst_error *err)
+qst_status qst__trial_found(qst__trial *t, uint32_t found[QST__FOUND], qst_error *err)
 {
-    cl_int code = clEnqueueReadBuffer(t->queue, t->finding, CL_TRUE, 0, QST_FINDING_WORDS * sizeof(uint32_t), finding,
-                                      0, NULL, NULL);
+    cl_int code =
+        clEnqueueReadBuffer(t->queue, t->finding, CL_TRUE, 0, QST__FOUND * sizeof(uint32_t), found, 0, NULL, NULL);
 
     return code == CL_SUCCESS ? QST_OK : qst__fail_cl(err, code, "judge", "reading the finding");
 }
 
 /* Launches a phase; the judge's operands `before` are the results' own buffers where nothing was kept, since a problem
  * that does not read its result has a judge that does not read them either. */
-static qst_status launch_phase(qst__trial *t, uint32_t phase, qst_error *err)
+qst_status qst__trial_phase(qst__trial *t, uint32_t phase, qst_error *err)
 {
     cl_mem     before[QST_OPERANDS_MAX];
     uint32_t   i;
@@ -49,21 +49,15 @@ static qst_status tell(qst__trial *t, uint32_t phase, const uint32_t *finding, q
     return qst__fail(err, QST_E_VERIFY, "judge", "%s", text[0] ? text : "wrong result");
 }
 
-static qst_status judge_equal(qst__trial *t, qst_error *err)
+/* What EQUAL found wrong, by name. */
+static qst_status locate(qst__trial *t, qst_error *err)
 {
-    uint32_t   finding[QST_FINDING_WORDS];
-    qst_status status = clear_finding(t, err);
+    uint32_t   found[QST__FOUND];
+    qst_status status = qst__trial_phase(t, QST_JUDGE_LOCATE, err);
 
     if (status == QST_OK)
-        status = launch_phase(t, QST_JUDGE_EQUAL, err);
-    if (status == QST_OK)
-        status = read_finding(t, finding, err);
-    if (status != QST_OK || !finding[0])
-        return status;
-    status = launch_phase(t, QST_JUDGE_LOCATE, err);
-    if (status == QST_OK)
-        status = read_finding(t, finding, err);
-    return status == QST_OK ? tell(t, QST_JUDGE_LOCATE, finding, err) : status;
+        status = qst__trial_found(t, found, err);
+    return status == QST_OK ? tell(t, QST_JUDGE_LOCATE, found, err) : status;
 }
 
 /* The fallback's result of the same inputs, made once; nothing of it stays where it fails. */
@@ -105,9 +99,10 @@ static qst_status make_expected(qst__trial *t, qst__way *fallback, qst_error *er
 
 static qst_status compare_expected(qst__trial *t, qst__way *fallback, qst_error *err)
 {
-    uint32_t   i, finding[QST_FINDING_WORDS];
-    bool       made = false;
-    qst_status status = QST_OK;
+    const uint64_t at[4] = {0};
+    uint32_t       i, found[QST__FOUND];
+    bool           made = false;
+    qst_status     status = QST_OK;
 
     for (i = 0; i < t->n; i++)
         made = made || t->expected[i];
@@ -121,90 +116,32 @@ static qst_status compare_expected(qst__trial *t, qst__way *fallback, qst_error 
         if (!t->expected[i])
             continue;
         whole = qst_mem_of(t->mem[i]);
-        status = clear_finding(t, err);
+        status = qst__trial_clear(t, err);
         if (status == QST_OK)
-            status = qst__core_bind(&differ, t->shelf, QST__CORE_DIFFER, QST_F32, t->bytes[i] / 4, NULL, err);
+            status = qst__core_bind(&differ, t->shelf, QST__CORE_DIFFER, QST_F32, t->bytes[i] / 4, at, err);
         if (status == QST_OK)
             status = qst__trial_launch(t, differ, &whole, &t->expected[i], err);
         if (status == QST_OK)
-            status = read_finding(t, finding, err);
+            status = qst__trial_found(t, found, err);
         qst__runner_destroy(differ);
-        if (status == QST_OK && finding[0])
+        if (status == QST_OK && found[0])
             status =
                 qst__fail(err, QST_E_VERIFY, "judge", "%s differs from the fallback's in %u words, first at byte %lld",
-                          t->shelf->set->model.op.operands[i].name, finding[0],
-                          (long long)~finding[1] * 4 - (long long)t->operand[i].offset);
+                          t->shelf->set->model.op.operands[i].name, found[0],
+                          (long long)~found[1] * 4 - (long long)t->operand[i].offset);
     }
     return status;
 }
 
-/* A written operand that is read first: its first content with the elements erased, made once. */
-static qst_status make_erased(qst__trial *t, uint32_t i, qst_error *err)
+/* Enqueues what sums the results' digest, of all of them in one word. */
+static qst_status add_digests(qst__trial *t, qst_error *err)
 {
-    qst_mem    operands[QST_OPERANDS_MAX];
-    cl_mem     before[QST_OPERANDS_MAX];
-    cl_int     code;
-    qst_status status;
-
-    memcpy(operands, t->operand, sizeof operands);
-    memcpy(before, t->mem, sizeof before);
-    t->expected[i] = clCreateBuffer(t->shelf->site->context, CL_MEM_READ_WRITE, (size_t)t->bytes[i], NULL, &code);
-    if (code == CL_SUCCESS)
-        code = clEnqueueCopyBuffer(t->queue, t->before[i], t->expected[i], 0, 0, (size_t)t->bytes[i], 0, NULL, NULL);
-    operands[i].handle = t->expected[i];
-    status = code == CL_SUCCESS ? qst__trial_launch(t, t->phase[QST_JUDGE_ERASE], operands, before, err)
-                                : qst__fail_cl(err, code, "judge", "a copy of a result's first content");
-    if (status != QST_OK && t->expected[i]) { /* half of it would make right results wrong */
-        clReleaseMemObject(t->expected[i]);
-        t->expected[i] = NULL;
-    }
-    return status;
-}
-
-/* How many words of operand i differ from what they must be once its elements are erased? */
-static qst_status count_outside(qst__trial *t, uint32_t i, uint32_t finding[QST_FINDING_WORDS], qst_error *err)
-{
-    qst_mem    whole = qst_mem_of(t->mem[i]);
-    uint32_t   which = t->before[i] ? QST__CORE_DIFFER : QST__CORE_GUARD;
+    uint32_t   i;
     qst_status status = QST_OK;
 
-    if (t->before[i] && !t->expected[i])
-        status = make_erased(t, i, err);
-    if (status == QST_OK && !t->guards[i])
-        status = qst__core_bind(&t->guards[i], t->shelf, which, QST_F32, t->bytes[i] / 4, NULL, err);
-    if (status == QST_OK)
-        status = clear_finding(t, err);
-    if (status == QST_OK)
-        status = qst__trial_launch(t, t->guards[i], &whole, &t->expected[i], err);
-    return status == QST_OK ? read_finding(t, finding, err) : status;
-}
-
-/* Erases the result's elements: what is left must be as it was before the run. */
-static qst_status check_guards(qst__trial *t, qst_error *err)
-{
-    uint32_t   i, finding[QST_FINDING_WORDS];
-    qst_status status = launch_phase(t, QST_JUDGE_ERASE, err);
-
     for (i = 0; i < t->n && status == QST_OK; i++) {
-        if (!t->written[i] || !t->mem[i])
-            continue;
-        status = count_outside(t, i, finding, err);
-        if (status == QST_OK && finding[0])
-            status = qst__fail(err, QST_E_VERIFY, "judge",
-                               "%u words outside %s's elements are overwritten, first at byte %lld from its start",
-                               finding[0], t->shelf->set->model.op.operands[i].name,
-                               (long long)~finding[1] * 4 - (long long)t->operand[i].offset);
-    }
-    return status;
-}
-
-static qst_status sum_digest(qst__trial *t, uint32_t *digest, qst_error *err)
-{
-    uint32_t   i, finding[QST_FINDING_WORDS];
-    qst_status status = clear_finding(t, err);
-
-    for (i = 0; i < t->n && status == QST_OK; i++) {
-        uint32_t type, numbers[4] = {QST__JUDGE_SEED + i, 0, 0, 0};
+        const uint64_t numbers[4] = {QST__JUDGE_SEED + i, QST__FOUND_DIGEST, 0, 0};
+        uint32_t       type;
         if (!t->written[i] || !t->mem[i])
             continue;
         memcpy(&type, t->problem + t->shelf->set->model.op.operands[i].type_offset, sizeof type);
@@ -214,9 +151,19 @@ static qst_status sum_digest(qst__trial *t, uint32_t *digest, qst_error *err)
         if (status == QST_OK)
             status = qst__trial_launch(t, t->digesters[i], &t->operand[i], NULL, err);
     }
+    return status;
+}
+
+static qst_status sum_digest(qst__trial *t, uint32_t *digest, qst_error *err)
+{
+    uint32_t   found[QST__FOUND];
+    qst_status status = qst__trial_clear(t, err);
+
     if (status == QST_OK)
-        status = read_finding(t, finding, err);
-    *digest = status == QST_OK ? finding[0] : 0;
+        status = add_digests(t, err);
+    if (status == QST_OK)
+        status = qst__trial_found(t, found, err);
+    *digest = status == QST_OK ? found[QST__FOUND_DIGEST] : 0;
     return status;
 }
 
@@ -274,16 +221,46 @@ qst_status qst__trial_adopt(qst__trial *t, qst_error *err)
     return code == CL_SUCCESS ? QST_OK : qst__fail_cl(err, code, "judge", "a copy of a result");
 }
 
-qst_status qst__trial_judge(qst__trial *t, qst__way *fallback, qst_error *err)
+/* Enqueues all that looks at a result, and waits once. */
+static qst_status look(qst__trial *t, uint32_t found[QST__FOUND], qst_error *err)
 {
-    bool       judged = t->shelf->set->model.op.judge != NULL;
-    uint32_t   digest = 0;
-    qst_status status = judged ? judge_equal(t, err) : compare_expected(t, fallback, err);
+    qst_status status = qst__trial_clear(t, err);
 
     if (status == QST_OK)
-        status = sum_digest(t, &digest, err);
-    if (status == QST_OK && judged)
-        status = check_guards(t, err);
+        status = qst__trial_phase(t, QST_JUDGE_EQUAL, err);
+    if (status == QST_OK)
+        status = add_digests(t, err);
+    if (status == QST_OK)
+        status = qst__outside_look(t, err);
+    return status == QST_OK ? qst__trial_found(t, found, err) : status;
+}
+
+static qst_status judge(qst__trial *t, uint32_t *digest, qst_error *err)
+{
+    uint32_t   found[QST__FOUND];
+    qst_status status = look(t, found, err);
+
+    if (status == QST_OK && found[0])
+        status = locate(t, err);
+    if (status == QST_OK) {
+        *digest = found[QST__FOUND_DIGEST];
+        status = qst__outside_look_between(t, found, err);
+    }
+    return status == QST_OK ? qst__outside_tell(t, found, err) : status;
+}
+
+qst_status qst__trial_judge(qst__trial *t, qst__way *fallback, qst_error *err)
+{
+    uint32_t   digest = 0;
+    qst_status status;
+
+    if (t->shelf->set->model.op.judge) {
+        status = judge(t, &digest, err);
+    } else {
+        status = compare_expected(t, fallback, err);
+        if (status == QST_OK)
+            status = sum_digest(t, &digest, err);
+    }
     if (status != QST_OK)
         return status;
     if (t->known)
@@ -300,35 +277,32 @@ qst_status qst__trial_judge(qst__trial *t, qst__way *fallback, qst_error *err)
 
 qst_status qst__trial_bound(qst__trial *t, qst_error *err)
 {
-    uint32_t   finding[QST_FINDING_WORDS];
+    uint32_t   found[QST__FOUND];
     qst_status status;
 
     if (!t->shelf->set->model.op.judge)
         return QST_OK;
-    status = clear_finding(t, err);
+    status = qst__trial_clear(t, err);
     if (status == QST_OK)
-        status = launch_phase(t, QST_JUDGE_BOUND, err);
+        status = qst__trial_phase(t, QST_JUDGE_BOUND, err);
     if (status == QST_OK)
-        status = read_finding(t, finding, err);
-    return status == QST_OK && finding[0] ? tell(t, QST_JUDGE_BOUND, finding, err) : status;
+        status = qst__trial_found(t, found, err);
+    return status == QST_OK && found[0] ? tell(t, QST_JUDGE_BOUND, found, err) : status;
 }
 
 qst_status qst__trial_rehearse(qst__trial *t, qst_error *err)
 {
-    uint32_t   i, ignored, finding[QST_FINDING_WORDS];
+    uint32_t   found[QST__FOUND];
     bool       judged = t->shelf->set->model.op.judge != NULL;
     qst_status status = QST_OK;
 
     if (t->real)
-        return judged ? launch_phase(t, QST_JUDGE_BOUND, err) : QST_OK;
-    if (judged)
-        status = launch_phase(t, QST_JUDGE_EQUAL, err);
+        return judged ? qst__trial_phase(t, QST_JUDGE_BOUND, err) : QST_OK;
+    if (!judged)
+        return sum_digest(t, found, err);
+    if (!t->learned)
+        status = qst__outside_learn(t, err);
     if (status == QST_OK)
-        status = sum_digest(t, &ignored, err);
-    if (status == QST_OK && judged)
-        status = launch_phase(t, QST_JUDGE_ERASE, err);
-    for (i = 0; i < t->n && status == QST_OK && judged; i++)
-        if (t->written[i] && t->mem[i])
-            status = count_outside(t, i, finding, err);
-    return status;
+        status = look(t, found, err);
+    return status == QST_OK ? qst__outside_look_between(t, found, err) : status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * digest.cl: sum[0] += Σ w(i) · f(x[i]) modulo 2^32, w(i) odd, f of an integer value the integer, of any other value a
+ * digest.cl: sum[at] += Σ w(i) · f(x[i]) modulo 2^32, w(i) odd, f of an integer value the integer, of any other value a
  * mix of its bits. Linear in integers: the digest of a + r·b is that of a plus r times that of b, and one changed
  * element always changes it. Any one-dimensional index space. The host zeroes sum.
  */
@@ -29,23 +29,42 @@ uint value_of(float x)
 #endif
 #endif
 
-kernel void digest(global const elem *mem, ulong from, ulong count, uint seed, global uint *sum)
+/* The same of 16 neighbours. */
+#if BLOCKED && TYPE == 2
+uint16 values_of(double16 x)
+{
+    int16   n = convert_int16(select((double16)(0), x, fabs(x) <= (double16)(1073741824.0)));
+    int16   whole = convert_int16(convert_double16(n) == x);
+    ulong16 bits = as_ulong16(x);
+    return select(convert_uint16(bits) * 0x85EBCA6Bu ^ convert_uint16(bits >> 32), as_uint16(n), whole);
+}
+#define VALUES(p) values_of(vload16(0, p))
+#elif BLOCKED
+uint16 values_of(float16 x)
+{
+    int16 n = convert_int16(select((float16)(0), x, fabs(x) <= (float16)(1073741824.0f)));
+    return select(as_uint16(x) * 0x85EBCA6Bu, as_uint16(n), convert_float16(n) == x);
+}
+#if TYPE == 1
+#define VALUES(p) values_of(vload16(0, p))
+#elif TYPE == 3
+#define VALUES(p) values_of(vload_half16(0, p))
+#else
+#define VALUES(p) values_of(as_float16(convert_uint16(vload16(0, p)) << 16))
+#endif
+#endif
+
+kernel void digest(global const elem *mem, ulong from, ulong count, uint seed, uint at, global uint *sum)
 {
     uint total = 0;
 
     mem += from;
-#if BLOCKED && TYPE == 1
+#if BLOCKED
     uint16 totals = (uint16)(0);
     uint16 step = (uint16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     ulong  vectors = count / 16;
     EACH(v, vectors)
-    {
-        float16 x = vload16(v, mem);
-        int16   n = convert_int16(fmax(fmin(x, (float16)(1073741824.0f)), (float16)(-1073741824.0f)));
-        int16   whole = convert_float16(n) == x;
-        uint16  value = select(as_uint16(x) * 0x85EBCA6Bu, as_uint16(n), as_uint16(whole));
-        totals += value * ((((uint)(v * 16) + step) * 2654435761u + seed) | 1u);
-    }
+        totals += VALUES(mem + v * 16) * ((((uint)(v * 16) + step) * 2654435761u + seed) | 1u);
     uint8 t8 = totals.lo + totals.hi;
     uint4 t4 = t8.lo + t8.hi;
     total = t4.x + t4.y + t4.z + t4.w;
@@ -56,5 +75,5 @@ kernel void digest(global const elem *mem, ulong from, ulong count, uint seed, g
     EACH(i, count)
         total += VALUE(mem, i) * WEIGHT(i);
 #endif
-    atomic_add(sum, total);
+    atomic_add(sum + at, total);
 }

@@ -89,6 +89,16 @@ uint fold16(uint16 v)
 #define FOLD(v) ((v).x + (v).y + (v).z + (v).w)
 #endif
 
+/* A group's lines: on a CPU neighbours, which it reads in the order of memory. */
+#if LANES == 1
+#define EACH_LINE(line, lines)                                                                                         \
+    for (long line = (lines) * get_group_id(0) / get_num_groups(0),                                                    \
+              end_ = (lines) * (get_group_id(0) + 1) / get_num_groups(0);                                              \
+         line < end_; line++)
+#else
+#define EACH_LINE(line, lines) for (long line = get_group_id(0); line < (lines); line += get_num_groups(0))
+#endif
+
 #if LANES == 1
 #define LANE               0
 #define across(v, part)    (v)
@@ -168,7 +178,8 @@ kernel void sums(global const elem_a *x, ulong start, long batches, long rows, l
         }
         return;
     }
-    for (long line = get_group_id(0); line < batches * rows; line += get_num_groups(0)) {
+    EACH_LINE(line, batches * rows)
+    {
         long                 batch = line / rows, j;
         global const elem_a *p = x + BATCH_AT(batch, step) + (line - batch * rows) * row;
         global const uint   *wb = w + batch * w_step;
@@ -240,7 +251,8 @@ kernel void check(global const elem_c *c, ulong c_start, global const elem_c *ol
                   global const uint *r, global const uint *t, uint alpha, uint beta, global uint *finding,
                   local uint *part)
 {
-    for (long line = get_group_id(0); line < batches * rows; line += get_num_groups(0)) {
+    EACH_LINE(line, batches * rows)
+    {
         long batch = line / rows;
         long at = BATCH_AT(batch, step) + (line - batch * rows) * row;
         int  bad = 0, ignored = 0;
@@ -312,7 +324,8 @@ kernel void locate(global const elem_a *a, ulong a_start, long a_row, long a_col
 kernel void erase(global elem_c *c, ulong start, long batches, long rows, long cols, long row, long col, long2 size01,
                   long2 size23, long2 step01, long2 step23)
 {
-    for (long line = get_group_id(0); line < batches * rows; line += get_num_groups(0)) {
+    EACH_LINE(line, batches * rows)
+    {
         long           batch = line / rows;
         global elem_c *p = c + start + BATCH_AT(batch, step) + (line - batch * rows) * row;
         for (long j = LANE; j < cols; j += LANES)

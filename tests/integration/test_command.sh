@@ -114,6 +114,7 @@ refuses 'did you mean --rounds?' bench matmul 64 --ruonds 3
 refuses 'neither N nor MxNxK' bench matmul 12y
 refuses '--config: line 1, column 1' bench matmul 8 --config '{'
 refuses '(before their options)' bench --json matmul 64
+refuses '(before their options)' bench --json verify
 runs 0 bench matmul --help
 matches '^  --peers LIST '
 cp "$out" "$work/help"

@@ -12,6 +12,7 @@
 /* `child` and what follows are how the command calls itself. */
 typedef struct bench_options {
     int64_t     size, batches, pairs, keys;
+    uint32_t    type;
     const char *child, *file;
     int64_t     at_platform, at_device;
 } bench_options;

@@ -29,9 +29,11 @@ static const struct fault {
 /* What the key's verdict says of its winner, and what the context did meanwhile. */
 typedef struct verified {
     char   winner[160];
-    double median_ms, judge_ms, all_judge_ms; /* judge_ms: of the winner alone; its first run is in it */
-    int    seen;                              /* its results on the problem that were looked at whole */
-    int    tried;                             /* candidates that were judged */
+    double median_ms;
+    double check_ms, all_check_ms; /* of the winner, of all: with the runs that are judged */
+    double judge_ms;               /* without them: the judge itself, a candidate */
+    int    seen;                   /* results of it on the problem that were looked at whole */
+    int    tried;                  /* candidates that were judged */
 } verified;
 
 /* 1: judged in full; then a digest after each sample, which one wrong element always changes. */
@@ -46,26 +48,33 @@ static void read_verdict(verified *v, const json_t *verdict)
     (void)snprintf(v->winner, sizeof v->winner, "%s", out_member(verdict, "winner"));
     for (size_t i = 0; i < json_array_size(findings); i++) {
         const json_t *f = json_array_get(findings, i);
-        v->all_judge_ms += out_number(f, "verify_ms");
+        v->all_check_ms += out_number(f, "verify_ms");
         v->tried += out_number(f, "verify_ms") > 0;
         if (strcmp(out_member(f, "name"), v->winner) != 0)
             continue;
-        v->judge_ms = out_number(f, "verify_ms");
+        v->check_ms = out_number(f, "verify_ms");
         v->median_ms = out_number(f, "median_ms");
         v->seen = results_seen(f);
     }
 }
 
-/* Tunes the square anew, by a plan: tuning has operands of its own. */
-static bool tune(const device_handle *device, int64_t side, verified *v)
+static uint64_t judge_ns(const device_handle *device)
 {
+    qst_counters counters = {.size = sizeof counters};
+    return qst_context_counters(device->context, &counters) >= 0 ? counters.judge_ns : 0;
+}
+
+/* Tunes the square anew, by a plan: tuning has operands of its own. */
+static bool tune(const device_handle *device, int64_t side, uint32_t type, verified *v)
+{
+    uint64_t   before = judge_ns(device);
     qst_error  err = {0};
     qst_plan  *plan = NULL;
     qst_set   *set;
     qst_matmul p;
     json_t    *verdict = NULL;
     memset(v, 0, sizeof *v);
-    qst_matmul_init(&p, side, side, side, QST_F32);
+    qst_matmul_init(&p, side, side, side, type);
     p.a.align = p.b.align = p.c.align = PROBLEM_ALIGN;
     qst_status status = qst_set_find(&set, device->context, "matmul", &err);
     if (status >= 0)
@@ -77,6 +86,7 @@ static bool tune(const device_handle *device, int64_t side, verified *v)
     if (!problem_key_of(set, &p, &key, NULL) || !verdict_find(&verdict, device->context, &key) || !verdict)
         return out_fail("bench verify: no verdict about %lld", (long long)side), false;
     read_verdict(v, verdict);
+    v->judge_ms = v->tried ? 1e-6 * (double)(judge_ns(device) - before) / v->tried : 0;
     json_decref(verdict);
     return true;
 }
@@ -86,11 +96,18 @@ static double caught(const verified *v, const struct fault *f)
     return 1 - pow(1 - 1 / f->every, v->seen);
 }
 
+static double runs(const verified *v, double ms)
+{
+    return v->median_ms > 0 ? ms / v->median_ms : 0;
+}
+
 static void print(int64_t side, const verified *v)
 {
     printf("%lldx%lld: %s, median %s\n", (long long)side, (long long)side, v->winner, out_ms(v->median_ms).text);
-    printf("    first run and judging: %s, %.2f of its runs; of all %d candidates: %s\n", out_ms(v->judge_ms).text,
-           v->median_ms > 0 ? v->judge_ms / v->median_ms : 0, v->tried, out_ms(v->all_judge_ms).text);
+    printf("    the judge itself, a candidate: %s, %.2f of the winner's runs\n", out_ms(v->judge_ms).text,
+           runs(v, v->judge_ms));
+    printf("    with the runs that it judges: %s, %.2f; of all %d candidates: %s\n", out_ms(v->check_ms).text,
+           runs(v, v->check_ms), v->tried, out_ms(v->all_check_ms).text);
     printf("    results of it that were looked at whole: %d; a fault is caught with\n", v->seen);
     for (size_t i = 0; i < FAULTS; i++)
         printf("        %-24s %8.4f %%\n", faults[i].name, 100 * caught(v, &faults[i]));
@@ -102,9 +119,9 @@ static json_t *as_json(int64_t side, const verified *v)
     for (size_t i = 0; i < FAULTS; i++)
         json_array_append_new(rows, out_need(json_pack("{s:s,s:f,s:f}", "fault", faults[i].name, "every",
                                                        faults[i].every, "caught", caught(v, &faults[i]))));
-    return out_need(json_pack("{s:I,s:s,s:f,s:f,s:f,s:i,s:i,s:o}", "n", (json_int_t)side, "winner", v->winner,
-                              "median_ms", v->median_ms, "judge_ms", v->judge_ms, "all_judge_ms", v->all_judge_ms,
-                              "judged", v->tried, "seen", v->seen, "faults", rows));
+    return out_need(json_pack("{s:I,s:s,s:f,s:f,s:f,s:f,s:i,s:i,s:o}", "n", (json_int_t)side, "winner", v->winner,
+                              "median_ms", v->median_ms, "judge_ms", v->judge_ms, "check_ms", v->check_ms,
+                              "all_check_ms", v->all_check_ms, "judged", v->tried, "seen", v->seen, "faults", rows));
 }
 
 int verify_bench(const args_common *common, const bench_options *options)
@@ -114,7 +131,6 @@ int verify_bench(const args_common *common, const bench_options *options)
     device_handle device;
     json_t       *all = out_need(json_array());
     const char  **set = out_resize(NULL, (common->set.n + 3) * sizeof *set);
-    (void)options;
     for (size_t i = 0; i < common->set.n + 3; i++)
         set[i] = i < common->set.n ? common->set.data[i] : settings[i - common->set.n];
     own.set.data = set;
@@ -122,7 +138,7 @@ int verify_bench(const args_common *common, const bench_options *options)
     int status = device_open(&device, &own, NULL);
     for (size_t i = 0; i < sizeof sides / sizeof *sides && status == 0; i++) {
         verified v;
-        if (!tune(&device, sides[i], &v))
+        if (!tune(&device, sides[i], options->type, &v))
             status = EXIT_FAILED;
         else if (common->json)
             json_array_append_new(all, as_json(sides[i], &v));

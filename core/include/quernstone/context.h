@@ -109,8 +109,9 @@ typedef struct qst_counters {
     uint64_t verify_ns;
     uint64_t sample_ns;
     uint64_t probe_ns;
-    uint64_t tuned; /* keys tuned */
-    uint64_t hits;  /* calls answered without tuning */
+    uint64_t tuned;    /* keys tuned */
+    uint64_t hits;     /* calls answered without tuning */
+    uint64_t judge_ns; /* of verify_ns, what judging took once a candidate had run: without its runs on other shapes */
 } qst_counters;
 
 /* [any thread] counters->size must be set. */
