@@ -190,14 +190,6 @@ static qst_status compare_digest(const qst__trial *t, uint32_t digest, uint32_t 
                      expected_digest(t, repeats));
 }
 
-qst_status qst__trial_digest(qst__trial *t, uint32_t repeats, qst_error *err)
-{
-    uint32_t   digest;
-    qst_status status = sum_digest(t, &digest, err);
-
-    return status == QST_OK && t->known ? compare_digest(t, digest, repeats, err) : status;
-}
-
 qst_status qst__trial_sum(qst__trial *t, uint32_t *digest, qst_error *err)
 {
     return sum_digest(t, digest, err);
@@ -273,6 +265,32 @@ qst_status qst__trial_judge(qst__trial *t, qst__way *fallback, qst_error *err)
     }
     t->known = status == QST_OK;
     return status;
+}
+
+/* After runs that should have given the same each time, the judge can name the first wrong element. */
+static qst_status name_wrong(qst__trial *t, uint32_t repeats, qst_error *err)
+{
+    uint32_t   found[QST__FOUND];
+    qst_error  why;
+    qst_status status;
+
+    memset(&why, 0, sizeof why);
+    status = look(t, found, &why);
+    if (status == QST_OK && found[0])
+        status = locate(t, &why);
+    return status == QST_E_VERIFY ? qst__fail(err, status, "judge", "after %u runs %s", repeats, why.text) : QST_OK;
+}
+
+qst_status qst__trial_digest(qst__trial *t, uint32_t repeats, qst_error *err)
+{
+    uint32_t   digest;
+    qst_status status = sum_digest(t, &digest, err);
+
+    if (status != QST_OK || !t->known || digest == expected_digest(t, repeats))
+        return status;
+    if (t->repeat == QST_REPEAT_SAME && t->shelf->set->model.op.judge)
+        status = name_wrong(t, repeats, err);
+    return status == QST_OK ? compare_digest(t, digest, repeats, err) : status;
 }
 
 qst_status qst__trial_bound(qst__trial *t, qst_error *err)

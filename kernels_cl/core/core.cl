@@ -28,17 +28,7 @@ typedef ushort elem;
     ulong per_ = ((count) + get_global_size(0) - 1) / get_global_size(0), begin_ = get_global_id(0) * per_,          \
           end_ = min((ulong)(count), begin_ + per_);                                                                \
     for (ulong i = begin_; i < end_; i++)
-
-/* Words that one work-item looks at at a time. */
-#define BLOCK   16
-#define LOAD(p) vload16(0, p)
-#define ANY(v)  any(v)
-typedef uint16 words;
 #else
-#define BLOCK   1
-#define LOAD(p) (*(p))
-#define ANY(v)  (v)
-typedef uint words;
 #define EACH(i, count) for (ulong i = get_global_id(0); i < (count); i += get_global_size(0))
 #endif
 

@@ -7,21 +7,16 @@
 kernel void guard(global const uint *mem, ulong count, ulong hole, ulong after, uint at, global uint *finding)
 {
     uint  wrong = 0, first = 0;
-    ulong head = (hole + 2 * BLOCK - 1) / (2 * BLOCK), blocks = (count + BLOCK - 1) / BLOCK;
-    ulong inside = max(after / (2 * BLOCK), head) - head; /* blocks that lie in the hole */
+    ulong head = (hole + 1) / 2, inside = max(after / 2, head) - head; /* words before the hole's first whole one, in it */
 
-    EACH(i, blocks - min(inside, blocks))
+    EACH(i, count - inside)
     {
-        ulong from = (i < head ? i : i + inside) * BLOCK;
-        if (from + BLOCK <= count && !ANY(LOAD(mem + from) != (words)(~0u)))
-            continue;
-        for (ulong j = from; j < min(from + BLOCK, count); j++) {
-            uint low = 2 * j >= hole && 2 * j < after ? 0xffffu : 0;
-            uint high = 2 * j + 1 >= hole && 2 * j + 1 < after ? 0xffff0000u : 0;
-            if ((mem[j] | low | high) != ~0u) {
-                wrong++;
-                first = max(first, ~(uint)j);
-            }
+        ulong j = i < head ? i : i + inside;
+        uint  low = 2 * j >= hole && 2 * j < after ? 0xffffu : 0;
+        uint  high = 2 * j + 1 >= hole && 2 * j + 1 < after ? 0xffff0000u : 0;
+        if ((mem[j] | low | high) != 0xffffffffu) {
+            wrong++;
+            first = max(first, ~(uint)j);
         }
     }
     if (wrong) {

@@ -1,23 +1,30 @@
 # SPDX-License-Identifier: MIT
 #
-# embed.cmake: turns one text file into a C header with a terminated array of its bytes.
+# embed.cmake: turns a text file, or several one after the other, into a C header with a terminated array of its bytes.
 #
-#     cmake -DIN=naive.cl -DOUT=naive.cl.h [-DNAME=naive_cl] -P embed.cmake
+#     cmake -DIN=naive.cl[;more.cl] -DOUT=naive.cl.h [-DNAME=naive_cl] -P embed.cmake
 #
-# The array is called after the file: its name with every other character than letters, digits and _ replaced by _.
+# The array is called after the first file: its name with every other character than letters, digits and _ replaced by _.
 
 if(NOT IN OR NOT OUT)
     message(FATAL_ERROR "embed: give -DIN=<text file> and -DOUT=<header>")
 endif()
-if(NOT EXISTS "${IN}")
-    message(FATAL_ERROR "embed: ${IN} is not there")
-endif()
-get_filename_component(file "${IN}" NAME)
-if(NOT NAME)
-    string(MAKE_C_IDENTIFIER "${file}" NAME)
-endif()
+set(hex "")
+set(files "")
+foreach(in IN LISTS IN)
+    if(NOT EXISTS "${in}")
+        message(FATAL_ERROR "embed: ${in} is not there")
+    endif()
+    get_filename_component(file "${in}" NAME)
+    if(NOT NAME)
+        string(MAKE_C_IDENTIFIER "${file}" NAME)
+    endif()
+    file(READ "${in}" more HEX)
+    string(APPEND hex "${more}")
+    list(APPEND files "${file}")
+endforeach()
+list(JOIN files ", " files)
 
-file(READ "${IN}" hex HEX)
 string(REGEX REPLACE "(................................)" "\\1\n    " hex "${hex}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " hex "${hex}")
 string(REGEX REPLACE " +\n" "\n" hex "${hex}")
@@ -26,7 +33,7 @@ string(REGEX REPLACE " +\n" "\n" hex "${hex}")
 string(REGEX REPLACE "0x([89a-f][0-9a-f])" "'\\\\x\\1'" hex "${hex}")
 
 file(WRITE "${OUT}.new"
-"/* Made from ${file}; do not edit. */
+"/* Made from ${files}; do not edit. */
 #if defined(__GNUC__)
 __attribute__((unused))
 #endif

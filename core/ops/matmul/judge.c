@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * judge.c: the launches that check a matmul's results, phase by phase, and the words about what they found. The
- * mathematics stands in judge.cl.
+ * judge.c: the launches that check a matmul's results, phase by phase. The mathematics stands in judge_equal.cl and
+ * judge_bound.cl, the words about what was found in tell.c.
  */
 #include "ops/matmul/internal.h"
 
 #include "judge.cl.h"
+#include "judge_bound.cl.h"
+#include "judge_equal.cl.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,14 +26,12 @@
  * kernels for reals. On a GPU those are a program of their own, for both parts take long to build; on a CPU each further
  * program costs more than what is in it. */
 enum { SWAPPED = 1, REALS = 2, PROGRAMS = 4 };
-#define O1(a, b, c, real, rest) "-cl-std=CL1.2 -DTA=" #a " -DTB=" #b " -DTC=" #c " -DR64=" #real rest
-#define PART(which)             " -DLANES=64 -DPART=" #which
-#define WHOLE                   " -DLANES=1"
+#define O1(a, b, c, real, lanes) "-cl-std=CL1.2 -DTA=" #a " -DTB=" #b " -DTC=" #c " -DR64=" #real " -DLANES=" #lanes
 #define O2(a, b, c)                                                                                                    \
     {                                                                                                                  \
-        {O1(a, b, c, 0, PART(1)), O1(a, b, c, 0, PART(2)), O1(a, b, c, 0, WHOLE)},                                     \
+        {O1(a, b, c, 0, 64), O1(a, b, c, 0, 1)},                                                                       \
         {                                                                                                              \
-            O1(a, b, c, 1, PART(1)), O1(a, b, c, 1, PART(2)), O1(a, b, c, 1, WHOLE)                                    \
+            O1(a, b, c, 1, 64), O1(a, b, c, 1, 1)                                                                      \
         }                                                                                                              \
     }
 #define O3(a, b)                                                                                                       \
@@ -42,7 +42,17 @@ enum { SWAPPED = 1, REALS = 2, PROGRAMS = 4 };
     {                                                                                                                  \
         O3(a, 1), O3(a, 2), O3(a, 3), O3(a, 4)                                                                         \
     }
-static const char *const options[4][4][4][2][3] = {O4(1), O4(2), O4(3), O4(4)};
+/* By the types of A, B, C; is double there; is it a CPU. */
+static const char *const options[4][4][4][2][2] = {O4(1), O4(2), O4(3), O4(4)};
+
+/* The kernels for integers, those for reals, both. */
+enum { TEXT_EQUAL, TEXT_BOUND, TEXT_ALL };
+static const struct {
+    const char *data;
+    uint64_t    length;
+} texts[] = {{judge_equal_cl, sizeof judge_equal_cl - 1},
+             {judge_bound_cl, sizeof judge_bound_cl - 1},
+             {judge_cl, sizeof judge_cl - 1}};
 
 static bool is_cpu(const qst_device *device)
 {
@@ -58,21 +68,21 @@ static int32_t program(void *user, const qst_device *device, const void *problem
 {
     const qst_matmul *p = problem;
     uint32_t          a = index & SWAPPED ? p->b.type : p->a.type, b = index & SWAPPED ? p->a.type : p->b.type;
-    uint32_t          part = is_cpu(device) ? 2 : index & REALS ? 1 : 0;
+    uint32_t          text = is_cpu(device) ? TEXT_ALL : index & REALS ? TEXT_BOUND : TEXT_EQUAL;
     (void)user;
 
     if (index >= PROGRAMS)
         return QST_E_INVALID;
     out->form = QST_PROGRAM_SOURCE;
-    out->data = judge_cl;
-    out->length = sizeof judge_cl - 1;
-    out->options = options[a - 1][b - 1][p->c.type - 1][has_f64(device)][part];
+    out->data = texts[text].data;
+    out->length = texts[text].length;
+    out->options = options[a - 1][b - 1][p->c.type - 1][has_f64(device)][is_cpu(device)];
     return QST_OK;
 }
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-/* Arguments one by one: their number is bounded by the kernels of judge.cl. */
+/* Arguments one by one: their number is bounded by the kernels. */
 typedef struct arguments {
     size_t  count;
     qst_arg arg[QST_ARGS_MAX];

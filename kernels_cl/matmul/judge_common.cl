@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * judge_common.cl: what the judge's kernels share: element types as numbers, batches, a hash. The judge asks whether
+ * C = alpha * A * B + beta * C0, of integers in judge_equal.cl, of reals in judge_bound.cl. The host joins this file with
+ * one of them, or with both.
+ *
+ * A line is a row of a matrix in one batch. V lines or columns are done at a time.
+ * Macros: TA, TB, TC element types (1 float, 2 double, 3 half, 4 bfloat16); R64 1: the reference is double; LANES
+ *   work-items in a group, 1 on a CPU: no barriers then, vectors of 16, and neighbouring work in one work-item; else
+ *   vectors of 4, and neighbouring work in neighbouring work-items.
+ * Index spaces: one dimension, groups of LANES work-items.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+#if R64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define CAT_(a, b) a##b
+#define CAT(a, b)  CAT_(a, b)
+
+#if LANES == 1
+#define V 16
+#else
+#define V 4
+#endif
+#define VEC(type)  CAT(type, V)
+#define TO(type)   CAT(convert_, VEC(type))
+#define VLOAD(p)   CAT(vload, V)(0, p)
+#define UNBF(x)    CAT(as_float, V)(CAT(convert_uint, V)(x) << 16)
+#define VSTORE     CAT(vstore, V)
+
+/* By element type: as stored, as a number, one, V neighbours. */
+#define ELEM_1     float
+#define ELEM_2     double
+#define ELEM_3     half
+#define ELEM_4     ushort
+#define NUMBER_1   float
+#define NUMBER_2   double
+#define NUMBER_3   float
+#define NUMBER_4   float
+#define GET_1(p)   (*(p))
+#define GET_2(p)   (*(p))
+#define GET_3(p)   vload_half(0, p)
+#define GET_4(p)   as_float((uint) * (p) << 16)
+#define GETV_1(p)  VLOAD(p)
+#define GETV_2(p)  VLOAD(p)
+#define GETV_3(p)  CAT(vload_half, V)(0, p)
+#define GETV_4(p)  UNBF(VLOAD(p))
+#define ELEM(t)    CAT(ELEM_, t)
+#define NUMBER(t)  CAT(NUMBER_, t)
+#define GET(t, p)  CAT(GET_, t)(p)
+#define GETV(t, p) CAT(GETV_, t)(p)
+
+typedef ELEM(TA) elem_a;
+typedef ELEM(TB) elem_b;
+typedef ELEM(TC) elem_c;
+typedef NUMBER(TC) number_c;
+
+#if LANES == 1
+#define LANE 0
+#else
+#define LANE ((long)get_local_id(0))
+#endif
+
+/* Where batch b begins: sizes and steps of the four batch dimensions, outermost first. */
+long batch_at(long b, long2 size01, long2 size23, long2 step01, long2 step23)
+{
+    long b3 = b % size23.y, rest = b / size23.y;
+    long b2 = rest % size23.x, b1 = rest / size23.x % size01.y, b0 = rest / size23.x / size01.y;
+    return b0 * step01.x + b1 * step01.y + b2 * step23.x + b3 * step23.y;
+}
+#define BATCH_AT(b, steps) ((size01.x * size01.y * size23.x * size23.y) == 1 ? 0 : \
+                            batch_at(b, size01, size23, steps##01, steps##23))
+
+uint hash(ulong seed, uint i)
+{
+    uint x = (i ^ (uint)seed) * 0x9e3779b1u + (uint)(seed >> 32);
+    x = (x ^ x >> 16) * 0x85ebca6bu;
+    x = (x ^ x >> 13) * 0xc2b2ae35u;
+    return x ^ x >> 16;
+}
