@@ -186,6 +186,7 @@ static void seeded(void **state)
         {"one_group", 200, 200, 200, 0, 1, 0, "C["},
         {"alpha", 200, 200, 200, 0, 0.75, 0, "on badly scaled reals"},
         {"beta", 200, 200, 200, 0, 1, 0.75, "on badly scaled reals"},
+        {"later", 200, 200, 200, 0, 1, 0, "runs C[0,0] is"},
     };
     size_t i;
 

@@ -47,6 +47,10 @@ static const char source[] =
     "            s[0] += 1;\n"
     "        if (BUG == 10 && t / 16 % 100 == 99 && t % 16 == 0)\n"
     "            s[0] += 1;\n"
+    "#if BUG == 14\n"
+    "        if (t == 0)\n"
+    "            s[0] += ++*((global uint *)(a + a0) - 1) > 0x7ff57ff9;\n"
+    "#endif\n"
     "#if BUG == 7\n"
     "        if (t == 0) {\n"
     "            s[0] += w[0] == 0xfeedbeef;\n"
@@ -99,6 +103,8 @@ static const struct row {
     ROW("alpha", 12),
     /* beta by its sign alone */
     ROW("beta", 13),
+    /* from its fifth launch on: it counts them in the word before A, whose filling it knows */
+    ROW("later", 14),
 };
 
 static int32_t start(const qst_host *host, void **instance)
