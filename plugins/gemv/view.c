@@ -115,6 +115,8 @@ int32_t gemv_look(const struct gemv_row *row, const qst_device *device, const qs
     int32_t     status;
     if ((p->c.type != QST_F32 && p->c.type != QST_F64) || p->a.type != p->c.type || p->b.type != p->c.type)
         return qstk_no(why, "A, B and C all f32 or all f64 only");
+    if (p->c.type == QST_F64 && !(device->flags & QST_DEVICE_F64))
+        return qstk_no(why, "the device has no f64 arithmetic");
     if (no)
         return qstk_no(why, no);
     memset(v, 0, sizeof *v);

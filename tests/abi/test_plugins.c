@@ -175,6 +175,7 @@ static void bad_ones_are_refused_with_a_reason(void **state)
         const char *module, *why;
     } bad[] = {
         {"bad_claim", "descriptor of 72 bytes in a symbol of 8"},
+        {"bad_dependency", "libqst_test_gone.so: cannot open shared object file: No such file or directory"},
         {"bad_flags", "unknown flag 0x10000 must be understood"},
         {"bad_magic", "magic is 0xdeadbeef, not 0x31545351"},
         {"bad_major", "ABI major 2, this host has 1"},
