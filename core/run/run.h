@@ -136,6 +136,7 @@ struct qst__site {
     qst__arena           arena;
     qst__lock            lease;       /* held while a candidate is timed here */
     void                *lease_token; /* the machine-wide part of it; under the lease */
+    bool                 lease_alone; /* nobody waits for the machine-wide part any more, until it is free; likewise */
     uint64_t             run_ns;      /* the longest run of a candidate since it was taken; under the lease */
     qst__lock            lock;        /* shelves, queues, vendor instances, lists of ways */
     cl_command_queue     bench; /* in order, profiling where there is; made by the first tuning, under the lease */

@@ -57,7 +57,7 @@ static void commit(void *user, const qst__verdict *verdict, uint32_t candidate)
 }
 
 /* One timing at a time on a device, in this process and on this machine. Who holds the machine's part may be stopped for
- * good: after LEASE_NS its times are the worse for it, and nobody else's calls hang. */
+ * good: after LEASE_NS, once, its times are the worse for it, and nobody else's calls hang. */
 static void lease(void *user, bool take)
 {
     qst__entry           *entry = user;
@@ -81,14 +81,19 @@ static void lease(void *user, bool take)
     site->run_ns = 0;
     length = snprintf(key, sizeof key, "lease %s", site->facts.device.target);
     length = length < (int)sizeof key ? length : (int)sizeof key - 1;
-    for (waited = 0; waited < LEASE_NS && !atomic_load(&site->closing); waited += LEASE_PAUSE_NS) {
-        if (store->claim(store->self, key, (uint64_t)length, &site->lease_token) != QST_E_BUSY)
+    for (waited = 0; !atomic_load(&site->closing); waited += LEASE_PAUSE_NS) {
+        if (store->claim(store->self, key, (uint64_t)length, &site->lease_token) != QST_E_BUSY) {
+            site->lease_alone = false;
             return;
+        }
+        if (site->lease_alone || waited >= LEASE_NS)
+            break;
         nanosleep(&pause, NULL);
     }
     site->lease_token = NULL;
-    if (atomic_load(&site->closing))
-        return; /* nothing more is timed here */
+    if (atomic_load(&site->closing) || site->lease_alone)
+        return; /* nothing more is timed here, or all is said */
+    site->lease_alone = true;
     QST__LOG(&site->ctx->log, TUNE, WARN, "the device's lease is held for over %d s by a process that may be stopped",
              (int)(LEASE_NS / 1000000000u));
 }

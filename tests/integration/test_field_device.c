@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_field_device.c: reports about devices that lack something: half and double arithmetic, queues that measure times. What
- * can be computed without is, and right; what cannot is refused with a line. The device's answers are changed on their way
- * (clGetDeviceInfo and clCreateCommandQueue are the test's).
+ * can be computed without is, and right; what cannot is refused with a line; and of devices whose events tell nonsense. The
+ * device's answers are changed on their way (the calls in test_field_device.link are the test's).
  */
 #include "support/blend.h"
 #include "support/matmul_case.h"
@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include <cmocka.h>
 
 static void *fixture;
@@ -22,7 +24,10 @@ static struct {
     bool     arithmetic; /* half and double */
     bool     profiling;  /* a queue that is asked to measure times cannot be had */
     uint32_t refused;    /* such queues */
+    int      clock;      /* what its events tell, a NONSENSE */
 } lacks;
+
+enum { NO_NONSENSE, ZEROS, NO_LENGTH, BACKWARDS, WRAPPED, AN_HOUR, NOTHING, NONSENSES };
 
 cl_int __real_clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t size, void *value, size_t *needed);
 cl_int __wrap_clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t size, void *value, size_t *needed);
@@ -52,6 +57,25 @@ cl_command_queue __wrap_clCreateCommandQueue(cl_context context, cl_device_id de
         return NULL;
     }
     return __real_clCreateCommandQueue(context, device, properties, code);
+}
+
+cl_int __real_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value, size_t *needed);
+cl_int __wrap_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value, size_t *needed);
+cl_int __wrap_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value, size_t *needed)
+{
+    static const cl_ulong told[NONSENSES][2] = {
+        [ZEROS] = {0, 0},
+        [NO_LENGTH] = {UINT64_C(1) << 40, UINT64_C(1) << 40},
+        [BACKWARDS] = {UINT64_C(1) << 40, (UINT64_C(1) << 40) - 1000},
+        [WRAPPED] = {UINT64_MAX - 500, 500},
+        [AN_HOUR] = {UINT64_C(1) << 40, (UINT64_C(1) << 40) + UINT64_C(3600000000000)},
+    };
+    if (lacks.clock == NOTHING)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    if (lacks.clock == NO_NONSENSE || size < sizeof(cl_ulong) || !value)
+        return __real_clGetEventProfilingInfo(event, what, size, value, needed);
+    memcpy(value, &told[lacks.clock][what == CL_PROFILING_COMMAND_END], sizeof(cl_ulong));
+    return CL_SUCCESS;
 }
 
 /* f32 is tuned and right, and halves are stored and summed in f32; doubles are refused, and so is nothing else. */
@@ -136,6 +160,51 @@ static void no_queue_that_measures(void **state)
     lacks.profiling = false;
 }
 
+/* Nobody is wrong, and where there are samples their median is a time. */
+static void look_at_times(const char *verdicts, int nonsense)
+{
+    json_t *all = json_loads(verdicts, 0, NULL), *finding;
+    size_t  i;
+    assert_int_equal(json_array_size(all), 1);
+    json_array_foreach(json_object_get(json_array_get(all, 0), "findings"), i, finding)
+    {
+        double      ms = json_real_value(json_object_get(finding, "median_ms"));
+        const char *outcome = json_string_value(json_object_get(finding, "outcome"));
+        assert_string_not_equal(outcome, "WRONG");
+        if (json_array_size(json_object_get(finding, "samples")) > 0 && !(ms > 0 && ms < 3.6e6))
+            fail_msg("nonsense %d: %s with a median of %g ms", nonsense, outcome, ms);
+    }
+    json_decref(all);
+}
+
+/* What no clock tells is no measurement: the call is right, and no time in the verdict is of that kind. */
+static void events_that_tell_nonsense(void **state)
+{
+    static const qst_candidate *const all[] = {&blend_loop, &blend_wide, &blend_twice, NULL};
+    cl_fixture                       *cl = fixture;
+    const blend_problem               p = blend_of(1000, 2, 1);
+
+    (void)state;
+    for (int nonsense = ZEROS; nonsense < NONSENSES; nonsense++) {
+        qst_context *ctx = blend_context(NULL);
+        qst_set     *set = blend_set(ctx, all);
+        blend_case   c;
+        char        *verdicts;
+        lacks.clock = nonsense;
+        blend_open(&c, cl->context, cl->in_order, &p);
+        for (int calls = 1; calls < 3; calls++) {
+            assert_int_equal(qst_enqueue(set, cl->in_order, &p, c.operand, 0, NULL, NULL, NULL), QST_OK);
+            blend_check(&c, cl->in_order, calls);
+        }
+        verdicts = blend_describe(ctx, "verdicts");
+        look_at_times(verdicts, nonsense);
+        free(verdicts);
+        blend_close(&c);
+        qst_context_destroy(ctx);
+        lacks.clock = NO_NONSENSE;
+    }
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -151,7 +220,8 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_half_and_no_double),
-                                       cmocka_unit_test(no_queue_that_measures)};
+                                       cmocka_unit_test(no_queue_that_measures),
+                                       cmocka_unit_test(events_that_tell_nonsense)};
 
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -2,6 +2,7 @@
  *
  * test_field_share.c: what is tuned once is tuned for all: eight processes at once on one store, one process without a
  * store, and environments that do not see each other. */
+#include "run/run.h"
 #include "support/field_case.h"
 #include "support/store_case.h"
 
@@ -127,6 +128,40 @@ static void environments(void **state)
     folder_remove(folder);
 }
 
+/* Another process has the device's lease and is stopped for good: it is waited for once, five seconds in all, then timed
+ * beside; and it is taken again as soon as it is free. */
+static void a_lease_that_nobody_gives_back(void **state)
+{
+    char        *folder = folder_make(), key[600];
+    field_job    job = {.folder = folder, .set = set, .keys = 2};
+    field_report r;
+    qst_context *holder = field_look(folder);
+    void        *device, *token = NULL;
+    uint32_t     waits = 0;
+
+    (void)state;
+    assert_int_equal(cl_fixture_open(&device), 0);
+    (void)snprintf(key, sizeof key, "lease %s", ((cl_fixture *)device)->facts.device.target);
+    assert_int_equal(cl_fixture_close(&device), 0);
+    assert_int_equal(holder->store.claim(holder->store.self, key, strlen(key), &token), QST_OK);
+    field_lease_waits = &waits;
+    field_run(&job, &r);
+    assert_int_equal(waits, 5000); /* of a millisecond */
+    assert_int_equal(r.warnings, 1);
+    assert_non_null(strstr(r.warning, "the device's lease is held for over 5 s"));
+    for (uint32_t i = 0; i < job.keys; i++)
+        assert_int_equal(r.winner[i], 'd');
+    holder->store.release(holder->store.self, token);
+    job.first = job.keys;
+    waits = 0;
+    field_run(&job, &r);
+    assert_int_equal(waits, 0);
+    assert_int_equal(r.warnings, 0);
+    field_lease_waits = NULL;
+    qst_context_destroy(holder);
+    folder_remove(folder);
+}
+
 static int set_up(void **state)
 {
     char     *folder = folder_make();
@@ -145,6 +180,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(who_falls_back),
         cmocka_unit_test(without_a_store),
         cmocka_unit_test(environments),
+        cmocka_unit_test(a_lease_that_nobody_gives_back),
     };
 
     return argc > 1 ? field_child(argc, argv) : cmocka_run_group_tests(tests, set_up, NULL);

@@ -74,6 +74,8 @@ void field_run(const field_job *job, field_report *report);
 
 /* Called at each of the waits that a report counts; NULL: nothing is. */
 extern void (*field_on_pause)(void);
+/* Waits for the device's lease, which are counted here instead of slept through; NULL: they are slept. */
+extern uint32_t *field_lease_waits;
 /* What main does where the program has arguments. */
 int field_child(int argc, char **argv);
 /* In a process of its own: its number. `from`: what it prints. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BINARIES_MAX = 64, EVENTS_MAX = 64, MARKER_NS = 10, POLL_NS = 5000000 };
+enum { BINARIES_MAX = 64, EVENTS_MAX = 64, MARKER_NS = 10, POLL_NS = 5000000, LEASE_NS = 1000000 };
 #define MS UINT64_C(1000000)
 
 static struct {
@@ -255,6 +255,7 @@ cl_program __wrap_clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_de
 /* ---- Waits --------------------------------------------------------------------------------------------------------- */
 
 void (*field_on_pause)(void);
+uint32_t *field_lease_waits;
 
 int __real_nanosleep(const struct timespec *wanted, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left);
@@ -264,6 +265,10 @@ int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left)
         script.report->pauses++;
         if (field_on_pause)
             field_on_pause();
+    }
+    if (field_lease_waits && wanted->tv_sec == 0 && wanted->tv_nsec == LEASE_NS) {
+        ++*field_lease_waits;
+        return 0;
     }
     return __real_nanosleep(wanted, left);
 }
