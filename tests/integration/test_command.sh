@@ -394,6 +394,28 @@ json 'all(r["grade"] in ("ok", "warn") for r in j) and any(r["check"] == "plugin
 runs 1 doctor --device 'no such device'
 matches '^fail +devices '
 
+# ---- A candidate that kills whoever tries it: held back after two, and told of -----------------------------------
+
+killer=${qst%/bin/qst}/tests/plugins/killer
+if [ -d "$killer" ]; then
+    export QST_ENVIRONMENT=hurt
+    ulimit -c 0
+    set -f
+    hurt="--m 5 --n 5 --k 36 --numerics strict --pin matmul.killer.* --pin matmul.naive.* --set plugins.dirs=$killer"
+    for times in 1 2; do
+        runs 134 run matmul $hurt --set tune.isolate=none
+    done
+    runs 0 run matmul $hurt --set tune.isolate=none
+    matches '^pinned: +matmul\.killer\.dies/1: refused: in quarantine'
+    set +f
+    runs 0 doctor
+    matches '^warn +quarantine +matmul\.killer\.dies/1: quarantined: '
+    says "qst cache prune --quarantine 'matmul.killer.dies/1'"
+    runs 0 cache ls --table quarantine
+    matches '^[0-9a-f]{12} +quarantine +quarantined .* matmul\.killer\.dies/1 +m=5 n=5 k=36 '
+    unset QST_ENVIRONMENT
+fi
+
 # ---- bench matmul: that it measures, not what -------------------------------------------------------------------
 
 set -f
