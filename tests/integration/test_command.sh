@@ -109,7 +109,16 @@ refuses 'nothing named: what to run is' run
 refuses 'nothing named: what to measure is' bench
 refuses 'no problem' bench matmul
 refuses '--k is missing' bench matmul --m 3 --n 4
-refuses '--range 9..3: not LOW..HIGH' bench matmul --random 2 --range 9..3
+refuses 'qst bench matmul: --range 9..3: not LOW..HIGH' bench matmul --random 2 --range 9..3
+refuses 'qst bench tunings: --range 8: not LOW..HIGH' bench tunings --range 8
+refuses '--n is missing: --m, --n and --k name one problem together' bench matmul 8 --m 3
+refuses 'qst bench verify: --pairs: no such option' bench verify --pairs 3
+refuses 'qst bench verify: --keys: no such option' bench verify --keys 10
+refuses 'qst bench verify: --batches: no such option' bench verify --batches 4
+refuses 'qst bench first: --keys: no such option' bench first --keys 10
+refuses 'qst bench store: --size: no such option' bench store --size 16
+refuses 'qst bench lookup: --pairs: no such option' bench lookup --pairs 3
+refuses 'qst bench store: 5: takes no arguments' bench store 5
 refuses 'did you mean --rounds?' bench matmul 64 --ruonds 3
 refuses 'neither N nor MxNxK' bench matmul 12y
 refuses '--config: line 1, column 1' bench matmul 8 --config '{'
@@ -422,6 +431,12 @@ set -f
 runs 1 bench matmul --problem 'matmul m=-8 n=8 k=8'
 grep -qF 'm is -8, must not be negative' "$err"
 verdict $? '  names what is negative'
+runs 1 bench matmul --problem 'matmul m=3000000 n=3000000 k=1'
+[ "$(wc -l <"$err")" -eq 1 ] && grep -qF "c takes 3.6e+07 MB, over the device's largest buffer" "$err"
+verdict $? '  one line: more than the device holds'
+runs 1 bench matmul --problem 'matmul m=0 n=8 k=8 batch=4000000000x4000000000x4000000000x1'
+[ "$(wc -l <"$err")" -eq 1 ] && grep -qF 'reaches beyond 2^63 bytes' "$err"
+verdict $? '  one line: more products than can be counted'
 runs 0 bench matmul 24 20x30x40T --rounds 3 $slow
 matches '^  quernstone +[0-9.]+ .* matmul\.'
 runs 0 bench matmul --m 24 --n 1 --k 40 --ta --batch 3 --dtype f64 --rounds 3 $slow --json

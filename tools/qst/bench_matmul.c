@@ -255,7 +255,7 @@ static int measure(bench *b, const matmul_wish *wish, uint64_t seed)
     qst_set_find(&set, b->device.context, "matmul", NULL);
     memset(&c, 0, sizeof c);
     /* The library looks at the problem before there are data for it. */
-    good = (winner = winner_of(b, &wish->problem)) != NULL &&
+    good = data_fits(&b->device, &wish->problem, "bench matmul") && (winner = winner_of(b, &wish->problem)) != NULL &&
            contest_init(&c, &b->device, &wish->problem, b->options->sync, seed);
     if (good) {
         double roof = roof_of(b, &wish->problem);
@@ -380,7 +380,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     b.results = out_need(json_array());
     int status = device_open(&b.device, common, NULL);
     if (status == 0)
-        status = matmul_wishes_collect(&b.wishes, b.device.context, b.options, argc, argv);
+        status = matmul_wishes_collect(&b.wishes, b.device.context, b.options, "bench matmul", argc, argv);
     if (status == 0)
         status = open_peers(&b);
     if (status == 0 && b.options->all)

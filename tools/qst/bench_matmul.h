@@ -28,9 +28,9 @@ typedef struct matmul_wishes {
     size_t       n;
 } matmul_wishes;
 
-/* bench_problems.c: from words and options. 0, or the exit code after one line. Releases either way by _drop. */
-int  matmul_wishes_collect(matmul_wishes *all, qst_context *context, const matmul_options *options, int argc,
-                           char **argv);
+/* bench_problems.c: from words and options of the verb. 0, or the exit code after one line. Releases either way by _drop. */
+int  matmul_wishes_collect(matmul_wishes *all, qst_context *context, const matmul_options *options, const char *verb,
+                           int argc, char **argv);
 void matmul_wishes_drop(matmul_wishes *all);
 
 /* bench_regret.c: every candidate by itself, each with a context of its own that lasts over all problems. */

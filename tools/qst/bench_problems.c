@@ -128,7 +128,7 @@ static int64_t log_uniform(uint64_t *state, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-static int add_random(matmul_wishes *all, const matmul_options *o)
+static int add_random(matmul_wishes *all, const matmul_options *o, const char *verb)
 {
     uint64_t    state = (uint64_t)o->seed;
     int64_t     low = 0, high = 0;
@@ -137,7 +137,7 @@ static int add_random(matmul_wishes *all, const matmul_options *o)
     bool good = dots && args_int(first, 1, PROBLEM_SIDE_MAX, &low) && args_int(dots + 2, low, PROBLEM_SIDE_MAX, &high);
     free(first);
     if (!good)
-        return args_usage("bench matmul", "--range %s: not LOW..HIGH within 1..%d", o->range, PROBLEM_SIDE_MAX);
+        return args_usage(verb, "--range %s: not LOW..HIGH within 1..%d", o->range, PROBLEM_SIDE_MAX);
     for (int64_t i = 0; i < o->random; i++) {
         int64_t m = log_uniform(&state, low, high), n = log_uniform(&state, low, high);
         int64_t k = log_uniform(&state, low, high);
@@ -147,12 +147,16 @@ static int add_random(matmul_wishes *all, const matmul_options *o)
     return 0;
 }
 
-int matmul_wishes_collect(matmul_wishes *all, qst_context *context, const matmul_options *o, int argc, char **argv)
+int matmul_wishes_collect(matmul_wishes *all, qst_context *context, const matmul_options *o, const char *verb, int argc,
+                          char **argv)
 {
     bool sized = o->m || o->n || o->k;
     int  status = 0;
     if (sized && !(o->m && o->n && o->k))
-        return args_usage("bench matmul", "--%s is missing", !o->m ? "m" : !o->n ? "n" : "k");
+        return args_usage(verb, "--%s is missing: --m, --n and --k name one problem together",
+                          !o->m   ? "m"
+                          : !o->n ? "n"
+                                  : "k");
     if (sized)
         add_dense(all, o, o->m, o->n, o->k, false);
     for (int i = 0; i < argc && status == 0; i++)
@@ -162,8 +166,8 @@ int matmul_wishes_collect(matmul_wishes *all, qst_context *context, const matmul
     if (status == 0 && o->problems)
         status = add_file(all, context, o);
     if (status == 0 && o->random)
-        status = add_random(all, o);
+        status = add_random(all, o, verb);
     if (status == 0 && !all->n)
-        status = args_usage("bench matmul", "no problem; see qst bench matmul --help");
+        status = args_usage(verb, "no problem; see qst %s --help", verb);
     return status;
 }

@@ -166,7 +166,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     random.type = b.options->type;
     int status = device_open(&b.device, common, NULL);
     if (status == 0)
-        status = matmul_wishes_collect(&b.wishes, b.device.context, &random, 0, NULL);
+        status = matmul_wishes_collect(&b.wishes, b.device.context, &random, "bench tunings", 0, NULL);
     if (status == 0)
         status = regret_open(&b.pool, &b.device, common);
     for (size_t i = 0; i < b.wishes.n && status == 0; i++)

@@ -13,7 +13,43 @@
 
 int64_t data_products(const int64_t *batch)
 {
-    return batch[0] * batch[1] * batch[2] * batch[3];
+    int64_t product = batch[0];
+    for (int d = 1; d < QST_MATMUL_BATCHES; d++)
+        if (__builtin_mul_overflow(product, batch[d], &product))
+            return INT64_MAX;
+    return product;
+}
+
+bool data_fits(const device_handle *device, const qst_matmul *problem, const char *where)
+{
+    qst_error err = {0};
+    qst_set  *set;
+    cl_ulong  most = 0, whole = 0;
+    double    all = 0;
+    if (qst_set_find(&set, device->context, "matmul", &err) < 0)
+        return out_error(where, err.status, &err), false;
+    const qst_op *op = qst_set_op(set);
+    int32_t       status = op->check(op->user, problem, &err);
+    if (status < 0)
+        return out_error(where, status, &err), false;
+    if (!device_ok(clGetDeviceInfo(device->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL),
+                   "clGetDeviceInfo") ||
+        !device_ok(clGetDeviceInfo(device->id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof whole, &whole, NULL),
+                   "clGetDeviceInfo"))
+        return false;
+    for (uint32_t i = 0; i < op->n_operands; i++) {
+        uint64_t bytes = op->span(op->user, problem, i);
+        all += (double)bytes;
+        if (bytes > most)
+            return out_fail("%s: %s takes %.3g MB, over the device's largest buffer of %.3g MB", where,
+                            op->operands[i].name, (double)bytes / 1e6, (double)most / 1e6),
+                   false;
+    }
+    if (all > (double)whole)
+        return out_fail("%s: its operands take %.3g MB, over the device's memory of %.3g MB", where, all / 1e6,
+                        (double)whole / 1e6),
+               false;
+    return true;
 }
 
 int64_t data_place(const data_matrix *matrix, int64_t z, int64_t i, int64_t j)
@@ -72,7 +108,7 @@ static uint64_t mix(uint64_t x)
 
 void data_random(data_matrix *matrix, uint64_t seed)
 {
-    int64_t products = data_products(matrix->batch);
+    int64_t products = matrix->rows && matrix->cols ? data_products(matrix->batch) : 0;
     for (int64_t z = 0; z < products; z++)
         for (int64_t i = 0; i < matrix->rows; i++)
             for (int64_t j = 0; j < matrix->cols; j++) {
@@ -143,7 +179,7 @@ bool data_unchanged(const data_matrix *matrix, const unsigned char *now, bool el
     /* A copy in which every element is put back; then the rest must agree. */
     size_t         element = qst_type_bytes(matrix->view.type);
     unsigned char *back = out_resize(NULL, (size_t)matrix->bytes);
-    int64_t        products = data_products(matrix->batch);
+    int64_t        products = matrix->rows && matrix->cols ? data_products(matrix->batch) : 0;
     memcpy(back, now, (size_t)matrix->bytes);
     for (int64_t z = 0; z < products; z++)
         for (int64_t i = 0; i < matrix->rows; i++)

@@ -52,6 +52,9 @@ uint32_t data_align(uint64_t start);
 /* Is what stands in `now` what stands in the matrix's host memory, its elements aside where `elements` is false? */
 bool data_unchanged(const data_matrix *matrix, const unsigned char *now, bool elements);
 
-int64_t data_products(const int64_t *batch); /* 1 where unused */
+int64_t data_products(const int64_t *batch); /* 1 where unused; at most INT64_MAX */
+
+/* Is the problem in contract, and do its operands fit the device's memory? False after one line. */
+bool data_fits(const device_handle *device, const qst_matmul *problem, const char *where);
 
 #endif
