@@ -164,9 +164,11 @@ static uint32_t pair_up(const qst__samples *a, const qst__samples *b, bool late,
 qst__pairing qst__samples_pair(const qst__samples *a, const qst__samples *b, double floor)
 {
     double       ratios[QST__SAMPLES_MAX];
-    qst__pairing pairing = {.pairs = pair_up(a, b, true, ratios)};
-    if (pairing.pairs < 3)
-        pairing.pairs = pair_up(a, b, false, ratios);
+    qst__pairing pairing = {.pairs = pair_up(a, b, false, ratios), .least = INFINITY};
+    for (uint32_t i = 0; i < pairing.pairs; i++)
+        pairing.least = ratios[i] < pairing.least ? ratios[i] : pairing.least;
+    uint32_t late = pair_up(a, b, true, ratios);
+    pairing.pairs = late < 3 ? pair_up(a, b, false, ratios) : late;
     if (pairing.pairs == 0) {
         double under = (double)qst__samples_median(b);
         pairing.ratio = under > 0.0 ? (double)qst__samples_median(a) / under : 0.0;

@@ -104,7 +104,15 @@ static bool is_long(const qst__schedule *s, uint32_t i)
     return s->first_ns[i] >= QST__LONG_NS;
 }
 
-/* The least times alone would be misled by a host that becomes faster in the middle of a round. */
+/* Is it slower than the leader by so much in most of its pairs, and in none faster? The least times alone would be misled
+ * by a host that becomes faster in the middle of a round, few pairs by a leader that was lucky. */
+static bool is_far_behind(const qst__schedule *s, uint32_t i, uint32_t leader, double factor)
+{
+    qst__pairing pairing = qst__compare(&s->samples[i], &s->samples[leader]);
+
+    return is_long(s, i) || (pairing.ratio > factor && pairing.least > 1);
+}
+
 static void eliminate(qst__schedule *s)
 {
     uint64_t best = qst__schedule_best(s);
@@ -114,8 +122,7 @@ static void eliminate(qst__schedule *s)
     if (!qst__samples_eliminate(s->views, s->live, s->n, s->min, factor, s->leaving))
         return;
     for (uint32_t i = 0; i < s->n; i++)
-        if (s->leaving[i] && s->live[i] &&
-            (is_long(s, i) || qst__compare(&s->samples[i], &s->samples[leader]).ratio > factor))
+        if (s->leaving[i] && s->live[i] && is_far_behind(s, i, leader, factor))
             let_go(s, i, factor, best);
 }
 

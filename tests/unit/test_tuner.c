@@ -88,6 +88,25 @@ static void host_speeds_up(void **state)
     finish(&b);
 }
 
+/* a is lucky for two rounds. c, slower by far in both and faster before, stays and wins; d, never faster, goes. */
+static void lucky_leader(void **state)
+{
+    toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}, {.variant = "d"}};
+    rig_script scripts[] = {{.samples = {420, 180, 176, 400, 410, 400, 420}},
+                            {.samples = {430, 440, 430, 450}},
+                            {.samples = {340, 400, 365, 350}},
+                            {.samples = {640, 650, 640}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 4);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(outcome(&b, 2), "TIMED");
+    assert_string_equal(outcome(&b, 3), "ELIMINATED");
+    assert_string_equal(winner(&b), "c");
+    finish(&b);
+}
+
 /* Runs of milliseconds: the first one counts. c, 60 % slower, goes after its contact; d, 30 % slower, with a sample more;
  * the rest end sooner than with short runs. */
 static void long_runs(void **state)
@@ -296,6 +315,7 @@ int main(void)
         cmocka_unit_test(five_candidates),
         cmocka_unit_test(narrows),
         cmocka_unit_test(host_speeds_up),
+        cmocka_unit_test(lucky_leader),
         cmocka_unit_test(long_runs),
         cmocka_unit_test(accounts),
         cmocka_unit_test(order_and_prune),
