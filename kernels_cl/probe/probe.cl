@@ -104,7 +104,7 @@ kernel void chains_vector12(global real *out, ulong from, uint length, real a)
         out[to] = as_float(word);
 
 #if VECTORS
-/* Each group reads a block; blocks go round from pass to pass. */
+/* Each group reads a block, as four streams side by side: one alone waits for memory. Blocks go round from pass to pass. */
 kernel void read_blocks(global const uint *from, ulong at, global float *out, ulong to, uint vectors, uint passes,
                         uint expected)
 {
@@ -114,13 +114,14 @@ kernel void read_blocks(global const uint *from, ulong at, global float *out, ul
     from += at;
     for (uint pass = 0; pass < passes; pass++) {
         uint begin = min((((uint)get_group_id(0) + pass) % groups) * per, vectors), end = min(begin + per, vectors), v;
-        for (v = begin; v + 3 < end; v += 4) {
+        uint quarter = (end - begin) / 4, next = begin + quarter;
+        for (v = begin; v < next; v++) {
             all0 &= vload16(v, from);
-            all1 &= vload16(v + 1, from);
-            all2 &= vload16(v + 2, from);
-            all3 &= vload16(v + 3, from);
+            all1 &= vload16(v + quarter, from);
+            all2 &= vload16(v + 2 * quarter, from);
+            all3 &= vload16(v + 3 * quarter, from);
         }
-        for (; v < end; v++)
+        for (v = begin + 4 * quarter; v < end; v++)
             all0 &= vload16(v, from);
     }
     all0 &= all1 & all2 & all3;

@@ -180,22 +180,23 @@ static int32_t one_word(void *user, const qst_device *device, const void *proble
 
 /* ---- The plugin --------------------------------------------------------------------------------------------------- */
 
-#define COMMON                                                                                                         \
-    .size = sizeof(qst_candidate), .revision = 1, .classes = QST_CLASS_PLAIN | QST_CLASS_STRICT | QST_CLASS_FAST,      \
-    .problem_size = sizeof(qst_probe), .program = program
+#define COMMON(number)                                                                                                 \
+    .size = sizeof(qst_candidate), .revision = (number),                                                               \
+    .classes = QST_CLASS_PLAIN | QST_CLASS_STRICT | QST_CLASS_FAST, .problem_size = sizeof(qst_probe),                 \
+    .program = program
 
 static const qst_candidate candidates[] = {
-    {COMMON, .flags = QST_CANDIDATE_FALLBACK, .op = "probe.compute", .variant = "scalar", .supports = not_for_cpu,
+    {COMMON(1), .flags = QST_CANDIDATE_FALLBACK, .op = "probe.compute", .variant = "scalar", .supports = not_for_cpu,
      .can_run = has_type, .steps = scalar_steps},
-    {COMMON, .op = "probe.compute", .variant = "vector8", .user = (void *)&eight, .supports = for_cpu,
+    {COMMON(1), .op = "probe.compute", .variant = "vector8", .user = (void *)&eight, .supports = for_cpu,
      .can_run = whole_vectors, .steps = vector_steps},
-    {COMMON, .op = "probe.compute", .variant = "vector12", .user = (void *)&twelve, .supports = for_cpu,
+    {COMMON(1), .op = "probe.compute", .variant = "vector12", .user = (void *)&twelve, .supports = for_cpu,
      .can_run = whole_vectors, .steps = vector_steps},
-    {COMMON, .flags = QST_CANDIDATE_FALLBACK, .op = "probe.memory", .variant = "strides", .supports = not_for_cpu,
+    {COMMON(1), .flags = QST_CANDIDATE_FALLBACK, .op = "probe.memory", .variant = "strides", .supports = not_for_cpu,
      .can_run = few_words, .steps = strides_steps},
-    {COMMON, .op = "probe.memory", .variant = "blocks", .supports = for_cpu, .can_run = few_words,
+    {COMMON(2), .op = "probe.memory", .variant = "blocks", .supports = for_cpu, .can_run = few_words,
      .steps = blocks_steps},
-    {COMMON, .flags = QST_CANDIDATE_FALLBACK, .op = "probe.launch", .variant = "one", .can_run = one_word,
+    {COMMON(1), .flags = QST_CANDIDATE_FALLBACK, .op = "probe.launch", .variant = "one", .can_run = one_word,
      .steps = launch_steps},
 };
 
