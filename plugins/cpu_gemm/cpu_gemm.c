@@ -112,28 +112,31 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
     return status;
 }
 
+/* A row's candidate but for what the row says. */
+static const qst_candidate like = {
+    .size = sizeof like,
+    .op = "matmul",
+    .revision = 4,
+    .classes = QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST,
+    .problem_size = sizeof(qst_matmul),
+    .n_memberships = QSTK_COUNT(memberships),
+    .memberships = memberships,
+    .supports = supports,
+    .can_run = can_run,
+    .estimate = estimate,
+    .program = program,
+    .steps = steps,
+};
+
 static int32_t add(const qst_host *host, const struct cpu_gemm_row *row, struct cpu_gemm_candidate *self)
 {
-    qst_candidate candidate;
+    qst_candidate candidate = like;
     uint32_t      i;
     self->row = row;
     for (i = 0; i < CPU_GEMM_PROGRAMS; i++)
         cpu_gemm_options(row, i, self->options[i], sizeof self->options[i]);
-    memset(&candidate, 0, sizeof candidate);
-    candidate.size = (uint32_t)sizeof candidate;
-    candidate.op = "matmul";
     candidate.variant = row->variant;
-    candidate.revision = 4;
-    candidate.classes = QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST;
-    candidate.problem_size = (uint32_t)sizeof(qst_matmul);
-    candidate.n_memberships = (uint32_t)QSTK_COUNT(memberships);
-    candidate.memberships = memberships;
     candidate.user = self;
-    candidate.supports = supports;
-    candidate.can_run = can_run;
-    candidate.estimate = estimate;
-    candidate.program = program;
-    candidate.steps = steps;
     return host->add_candidate(host->self, &candidate);
 }
 

@@ -197,3 +197,53 @@ void matmul_case_compare(const struct matmul_case *t, const char *name, const vo
     if (!matmul_case_right(t, name, got, before, text, sizeof text))
         fail_msg("%s", text);
 }
+
+/* ---- Candidates on a case ----------------------------------------------------------------------------------------- */
+
+struct runner_candidate *matmul_case_candidate(struct runner *r, const char *name)
+{
+    uint32_t i;
+    for (i = 0; i < r->n; i++)
+        if (strcmp(r->candidates[i].name, name) == 0)
+            return &r->candidates[i];
+    fail_msg("no candidate %s", name);
+    return NULL;
+}
+
+void matmul_case_refused(struct runner *r, const char *name, const qst_matmul *p, const char *reason)
+{
+    const struct runner_candidate *c = matmul_case_candidate(r, name);
+    const char                    *why = NULL;
+    assert_int_equal(c->candidate.can_run(c->candidate.user, &r->device, p, &why), QST_E_UNSUPPORTED);
+    assert_string_equal(why, reason);
+}
+
+int matmul_case_run(struct runner *r, struct runner_candidate *c, const struct matmul_case *t, cl_mem *buffers,
+                    void *const *raw, void *got)
+{
+    const qst_matmul *p = &t->problem;
+    const size_t      bytes = t->x[2].count * t->item[2];
+    const char       *why = NULL;
+    qst_mem           operands[3];
+    int32_t           status = c->candidate.can_run(c->candidate.user, &r->device, p, &why);
+    int               i;
+    if (!(c->candidate.classes >> p->numerics & 1u)) {
+        c->refused++;
+        return 0;
+    }
+    if (status != QST_OK) {
+        assert_int_equal(status, QST_E_UNSUPPORTED);
+        assert_non_null(why);
+        c->refused++;
+        return 0;
+    }
+    assert_int_equal(clEnqueueWriteBuffer(r->queue, buffers[2], CL_TRUE, 0, bytes, raw[2], 0, NULL, NULL), CL_SUCCESS);
+    for (i = 0; i < 3; i++)
+        operands[i] = qst_mem_at(buffers[i], t->x[i].start * t->item[i]);
+    status = runner_run(r, c, p, operands, t->item);
+    if (status != QST_OK)
+        fail_msg("%s: status %d", c->name, status);
+    assert_int_equal(clEnqueueReadBuffer(r->queue, buffers[2], CL_TRUE, 0, bytes, got, 0, NULL, NULL), CL_SUCCESS);
+    c->ran++;
+    return 1;
+}

@@ -39,4 +39,15 @@ int  matmul_case_right(const struct matmul_case *t, const char *name, const void
                        size_t size);
 void matmul_case_compare(const struct matmul_case *t, const char *name, const void *got, const void *before);
 
+/* The candidate of that name; fails the test where there is none. */
+struct runner_candidate *matmul_case_candidate(struct runner *r, const char *name);
+
+/* It refuses this problem, for just this reason. */
+void matmul_case_refused(struct runner *r, const char *name, const qst_matmul *p, const char *reason);
+
+/* Runs a candidate where it can and its classes allow: 1, and the bytes of C's buffer in `got`. Buffers and `raw` are those
+ * of matmul_case_upload. */
+int matmul_case_run(struct runner *r, struct runner_candidate *c, const struct matmul_case *t, cl_mem *buffers,
+                    void *const *raw, void *got);
+
 #endif

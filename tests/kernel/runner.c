@@ -9,7 +9,7 @@
 static void *host_alloc(void *self, uint64_t bytes)
 {
     (void)self;
-    return malloc(bytes);
+    return calloc(1, bytes); /* as the host: zeroed */
 }
 
 static void host_free(void *self, void *memory)

@@ -16,36 +16,6 @@ extern const qst_plugin qst__builtin_naive, qst__builtin_tiled, qst__builtin_clb
 
 static struct runner bench;
 
-/* ---- Running a case ---------------------------------------------------------------------------------------------- */
-
-/* Runs a candidate where it can; the bytes of C's buffer come back in `got`, which the caller frees. */
-static int run_one(struct runner_candidate *c, const struct matmul_case *t, cl_mem *buffers, void *const *raw,
-                   void *got)
-{
-    const qst_matmul *p = &t->problem;
-    const size_t      bytes = t->x[2].count * t->item[2];
-    const char       *why = NULL;
-    qst_mem           operands[3];
-    int32_t           status = c->candidate.can_run(c->candidate.user, &bench.device, p, &why);
-    int               i;
-    if (status != QST_OK) {
-        assert_int_equal(status, QST_E_UNSUPPORTED);
-        assert_non_null(why);
-        c->refused++;
-        return 0;
-    }
-    assert_int_equal(clEnqueueWriteBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, raw[2], 0, NULL, NULL),
-                     CL_SUCCESS);
-    for (i = 0; i < 3; i++)
-        operands[i] = qst_mem_at(buffers[i], t->x[i].start * t->item[i]);
-    status = runner_run(&bench, c, p, operands, t->item);
-    if (status != QST_OK)
-        fail_msg("%s: status %d", c->name, status);
-    assert_int_equal(clEnqueueReadBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, got, 0, NULL, NULL), CL_SUCCESS);
-    c->ran++;
-    return 1;
-}
-
 /* ---- The cases ------------------------------------------------------------------------------------------------- */
 
 static const double scalars[][2] = {
@@ -105,7 +75,7 @@ static void rows_and_scalars_agree(void **state)
         got[which] = malloc(t->x[2].count * 8);
         assert_non_null(got[which]);
         assert_string_equal(bench.candidates[0].name, "naive.row16");
-        assert_int_equal(run_one(&bench.candidates[0], t, buffers, raw, got[which]), 1);
+        assert_int_equal(matmul_case_run(&bench, &bench.candidates[0], t, buffers, raw, got[which]), 1);
         for (i = 0; i < 3; i++) {
             clReleaseMemObject(buffers[i]);
             free(raw[i]);
@@ -120,24 +90,6 @@ static void rows_and_scalars_agree(void **state)
 
 /* ---- Without running: refusals, limits, costs ------------------------------------------------------------------- */
 
-static struct runner_candidate *named(const char *name)
-{
-    uint32_t i;
-    for (i = 0; i < bench.n; i++)
-        if (strcmp(bench.candidates[i].name, name) == 0)
-            return &bench.candidates[i];
-    fail_msg("no candidate %s", name);
-    return NULL;
-}
-
-static void refuses(const char *name, const qst_matmul *p, const char *reason)
-{
-    const struct runner_candidate *c = named(name);
-    const char                    *why = NULL;
-    assert_int_equal(c->candidate.can_run(c->candidate.user, &bench.device, p, &why), QST_E_UNSUPPORTED);
-    assert_string_equal(why, reason);
-}
-
 static void refusals(void **state)
 {
     static const int64_t shape[3] = {64, 64, 64};
@@ -146,37 +98,39 @@ static void refusals(void **state)
     make(&p, shape, 0, 0, 0);
     p.a.type = p.b.type = p.c.type = QST_F16;
     p.b.type = QST_BF16;
-    refuses("naive.row16", &p, "A and B of different types");
+    matmul_case_refused(&bench, "naive.row16", &p, "A and B of different types");
     p.b.type = QST_F16;
     p.c.type = QST_BF16;
-    refuses("naive.row16", &p, "C neither of A's type nor f32");
-    refuses("tiled.64x64x16_4x4", &p, "f32 only");
-    refuses("clblast.gemm", &p, "A, B and C all f32 or all f64 only");
+    matmul_case_refused(&bench, "naive.row16", &p, "C neither of A's type nor f32");
+    matmul_case_refused(&bench, "tiled.64x64x16_4x4", &p, "f32 only");
+    matmul_case_refused(&bench, "clblast.gemm", &p, "A, B and C all f32 or all f64 only");
     make(&p, shape, 0, 0, 0);
     p.a.col = 2;
     p.a.row = 128;
-    refuses("tiled.64x64x16_4x4", &p, "neither rows nor columns of A are adjacent");
-    refuses("clblast.gemm", &p, "CLBlast needs adjacent columns or rows of A and lines that do not overlap");
+    matmul_case_refused(&bench, "tiled.64x64x16_4x4", &p, "neither rows nor columns of A are adjacent");
+    matmul_case_refused(&bench, "clblast.gemm", &p,
+                        "CLBlast needs adjacent columns or rows of A and lines that do not overlap");
     make(&p, shape, 0, 0, 0);
     p.b.row = 0;
-    refuses("clblast.gemm", &p, "CLBlast needs adjacent columns or rows of B and lines that do not overlap");
+    matmul_case_refused(&bench, "clblast.gemm", &p,
+                        "CLBlast needs adjacent columns or rows of B and lines that do not overlap");
     make(&p, shape, 0, 0, 0);
     p.c.row = 1;
     p.c.col = 64;
-    refuses("tiled.32x32x16_4x4", &p, "columns of C are not adjacent");
-    refuses("clblast.gemm", &p, "CLBlast needs adjacent columns of C");
+    matmul_case_refused(&bench, "tiled.32x32x16_4x4", &p, "columns of C are not adjacent");
+    matmul_case_refused(&bench, "clblast.gemm", &p, "CLBlast needs adjacent columns of C");
     make(&p, shape, 0, 0, 0);
-    refuses("tiled.splitk4_64x64x16_4x4", &p, "k under 128 is not split");
+    matmul_case_refused(&bench, "tiled.splitk4_64x64x16_4x4", &p, "k under 128 is not split");
     batch(&p, 3, 2, 4096, 0, 4096);
-    refuses("clblast.gemm", &p, "a batch that shares A or B has no form in CLBlast");
+    matmul_case_refused(&bench, "clblast.gemm", &p, "a batch that shares A or B has no form in CLBlast");
     batch(&p, 2, 2, 0, 4096, 8192);
-    refuses("clblast.gemm", &p, "CLBlast has one batch dimension; these do not merge into one");
+    matmul_case_refused(&bench, "clblast.gemm", &p, "CLBlast has one batch dimension; these do not merge into one");
     batch(&p, 1, 2, 8192, 0, 16384);
-    refuses("tiled.128x128x16_8x8", &p, "more than two batch dimensions that do not merge");
+    matmul_case_refused(&bench, "tiled.128x128x16_8x8", &p, "more than two batch dimensions that do not merge");
     qst_matmul_init(&p, 20000, 20000, 4096, QST_F32);
-    refuses("tiled.splitk4_64x64x16_4x4", &p, "the workspace would be over 256 MiB");
+    matmul_case_refused(&bench, "tiled.splitk4_64x64x16_4x4", &p, "the workspace would be over 256 MiB");
     qst_matmul_init(&p, (int64_t)1 << 31, 8, 8, QST_F32);
-    refuses("tiled.32x32x16_4x4", &p, "m over 2^30");
+    matmul_case_refused(&bench, "tiled.32x32x16_4x4", &p, "m over 2^30");
 }
 
 /* Grids without barriers stay small however large the problem is, and every launch fits the device. */

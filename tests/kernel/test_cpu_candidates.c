@@ -19,38 +19,6 @@ static struct runner bench;
 
 /* ---- Running a case ---------------------------------------------------------------------------------------------- */
 
-/* Runs a candidate where it can; the bytes of C's buffer come back in `got`. */
-static int run_one(struct runner_candidate *c, const struct matmul_case *t, cl_mem *buffers, void *const *raw,
-                   void *got)
-{
-    const qst_matmul *p = &t->problem;
-    const size_t      bytes = t->x[2].count * t->item[2];
-    const char       *why = NULL;
-    qst_mem           operands[3];
-    int32_t           status = c->candidate.can_run(c->candidate.user, &bench.device, p, &why);
-    int               i;
-    if (!(c->candidate.classes >> p->numerics & 1u)) {
-        c->refused++;
-        return 0;
-    }
-    if (status != QST_OK) {
-        assert_int_equal(status, QST_E_UNSUPPORTED);
-        assert_non_null(why);
-        c->refused++;
-        return 0;
-    }
-    assert_int_equal(clEnqueueWriteBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, raw[2], 0, NULL, NULL),
-                     CL_SUCCESS);
-    for (i = 0; i < 3; i++)
-        operands[i] = qst_mem_at(buffers[i], t->x[i].start * t->item[i]);
-    status = runner_run(&bench, c, p, operands, t->item);
-    if (status != QST_OK)
-        fail_msg("%s: status %d", c->name, status);
-    assert_int_equal(clEnqueueReadBuffer(bench.queue, buffers[2], CL_TRUE, 0, bytes, got, 0, NULL, NULL), CL_SUCCESS);
-    c->ran++;
-    return 1;
-}
-
 /* All candidates on one problem. Where its numerics are STRICT the first, the fallback, tells the bits. */
 static void check(const qst_matmul *problem, size_t lead)
 {
@@ -67,9 +35,9 @@ static void check(const qst_matmul *problem, size_t lead)
     bits = malloc(bytes);
     assert_non_null(got);
     assert_non_null(bits);
-    assert_int_equal(run_one(&bench.candidates[0], &t, buffers, raw, bits), 1);
+    assert_int_equal(matmul_case_run(&bench, &bench.candidates[0], &t, buffers, raw, bits), 1);
     for (i = 1; i < bench.n; i++)
-        if (run_one(&bench.candidates[i], &t, buffers, raw, got)) {
+        if (matmul_case_run(&bench, &bench.candidates[i], &t, buffers, raw, got)) {
             matmul_case_compare(&t, bench.candidates[i].name, got, raw[2]);
             if (problem->numerics == QST_NUMERICS_STRICT && memcmp(got, bits, bytes) != 0)
                 fail_msg("%s: not the fallback's bits", bench.candidates[i].name);
@@ -258,24 +226,6 @@ static void shared(void **state)
 
 /* ---- Without running: refusals, limits, costs ------------------------------------------------------------------- */
 
-static struct runner_candidate *named(const char *name)
-{
-    uint32_t i;
-    for (i = 0; i < bench.n; i++)
-        if (strcmp(bench.candidates[i].name, name) == 0)
-            return &bench.candidates[i];
-    fail_msg("no candidate %s", name);
-    return NULL;
-}
-
-static void refuses(const char *name, const qst_matmul *p, const char *reason)
-{
-    const struct runner_candidate *c = named(name);
-    const char                    *why = NULL;
-    assert_int_equal(c->candidate.can_run(c->candidate.user, &bench.device, p, &why), QST_E_UNSUPPORTED);
-    assert_string_equal(why, reason);
-}
-
 static void refusals(void **state)
 {
     static const int64_t shape[3] = {64, 64, 64};
@@ -283,32 +233,33 @@ static void refusals(void **state)
     (void)state;
     make(&p, shape, QST_F32, 0, 0, 0);
     p.b.type = QST_F64;
-    refuses("cpu_gemm.6x4_k384", &p, "A and B of different types");
+    matmul_case_refused(&bench, "cpu_gemm.6x4_k384", &p, "A and B of different types");
     make(&p, shape, QST_F16, 0, 0, 0);
-    refuses("cpu_gemm.6x4_k384", &p, "A is read in place: A, B and C all f32 or all f64 only");
+    matmul_case_refused(&bench, "cpu_gemm.6x4_k384", &p, "A is read in place: A, B and C all f32 or all f64 only");
     qst_matmul_init(&p, 20000, 20000, 300, QST_F16);
-    refuses("cpu_gemm.6x4_k256_ab", &p,
-            "sums between blocks of k would be over 512 MiB or larger than the device's largest buffer");
+    matmul_case_refused(&bench, "cpu_gemm.6x4_k256_ab", &p,
+                        "sums between blocks of k would be over 512 MiB or larger than the device's largest buffer");
     make(&p, shape, QST_F32, 0, 0, 0);
     p.b.col = 2;
     p.b.row = 128;
-    refuses("cpu_gemm.6x4_k384", &p, "neither rows nor columns of B are adjacent");
+    matmul_case_refused(&bench, "cpu_gemm.6x4_k384", &p, "neither rows nor columns of B are adjacent");
     make(&p, shape, QST_F32, 0, 0, 0);
     p.c.row = 1;
     p.c.col = 64;
-    refuses("cpu_gemm.8x3_k384", &p, "columns of C are not adjacent");
+    matmul_case_refused(&bench, "cpu_gemm.8x3_k384", &p, "columns of C are not adjacent");
     make(&p, shape, QST_F32, 0, 0, 0);
-    refuses("cpu_gemm.6x4_k384_split8", &p, "k under 128 is not split");
+    matmul_case_refused(&bench, "cpu_gemm.6x4_k384_split8", &p, "k under 128 is not split");
     p.numerics = QST_NUMERICS_STRICT;
-    refuses("cpu_gemm.6x4_k384_split8", &p, "the order of summation is fixed");
+    matmul_case_refused(&bench, "cpu_gemm.6x4_k384_split8", &p, "the order of summation is fixed");
     qst_matmul_init(&p, 64, 64, 300, QST_F32);
     p.numerics = QST_NUMERICS_STRICT;
-    refuses("cpu_gemm.6x4_k256_ab", &p, "k is longer than a block, and the order of summation is fixed");
+    matmul_case_refused(&bench, "cpu_gemm.6x4_k256_ab", &p,
+                        "k is longer than a block, and the order of summation is fixed");
     qst_matmul_init(&p, 64, 64, 300, QST_F32);
     p.alpha = 1e20;
-    refuses("cpu_gemm.6x4_k256", &p, "k in several blocks, and alpha not within 2^-32 and 2^32");
+    matmul_case_refused(&bench, "cpu_gemm.6x4_k256", &p, "k in several blocks, and alpha not within 2^-32 and 2^32");
     qst_matmul_init(&p, (int64_t)1 << 31, 8, 8, QST_F32);
-    refuses("cpu_gemm.6x4_k384", &p, "m over 2^30");
+    matmul_case_refused(&bench, "cpu_gemm.6x4_k384", &p, "m over 2^30");
 }
 
 /* Grids stay small however large the problem is: PoCL compiles anew for more than 65535 work-items. Local memory stays
@@ -389,7 +340,7 @@ static void sizes(void **state)
     uint32_t      i;
     (void)state;
     for (i = 0; i < QSTK_COUNT(all); i++) {
-        const qst_candidate *c = &named(all[i].name)->candidate;
+        const qst_candidate *c = &matmul_case_candidate(&bench, all[i].name)->candidate;
         const char          *why = NULL;
         values[QST_MATMUL_KEY_M] = all[i].m;
         values[QST_MATMUL_KEY_N] = all[i].n;
@@ -400,8 +351,9 @@ static void sizes(void **state)
     values[QST_MATMUL_KEY_M] = values[QST_MATMUL_KEY_N] = values[QST_MATMUL_KEY_K] = 64;
     values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_OUT] = QST_F16;
     for (i = 0; i < 2; i++) {
-        const qst_candidate *c = &named(i ? "cpu_gemm.6x4_k256_ab" : "cpu_gemm.8x3_k32_a_columns1")->candidate;
-        const char          *why = NULL;
+        const qst_candidate *c =
+            &matmul_case_candidate(&bench, i ? "cpu_gemm.6x4_k256_ab" : "cpu_gemm.8x3_k32_a_columns1")->candidate;
+        const char *why = NULL;
         assert_int_equal(c->supports(c->user, &bench.device, &key, &why), QST_OK);
     }
 }
@@ -430,16 +382,17 @@ static void vectors(void **state)
         assert_int_equal(c->supports(c->user, &gpu, &key, &why), grouped || outer ? QST_OK : QST_E_UNSUPPORTED);
     }
     qst_matmul_init(&p, 64, 2, 64, QST_F32);
-    refuses("gemv.dot_4x2", &p, "neither m nor n is 1");
-    refuses("gemv.outer", &p, "k is not 1");
+    matmul_case_refused(&bench, "gemv.dot_4x2", &p, "neither m nor n is 1");
+    matmul_case_refused(&bench, "gemv.outer", &p, "k is not 1");
     qst_matmul_init(&p, 64, 1, 65, QST_F32);
-    refuses("gemv.strip_8", &p, "elements of the matrix are not adjacent along the result");
-    refuses("gemv.group128_dot_x4", &p, "lines of the matrix or the vector are not aligned to four elements");
-    refuses("gemv.dot_4x2_split8", &p, "k under 128 is not split");
+    matmul_case_refused(&bench, "gemv.strip_8", &p, "elements of the matrix are not adjacent along the result");
+    matmul_case_refused(&bench, "gemv.group128_dot_x4", &p,
+                        "lines of the matrix or the vector are not aligned to four elements");
+    matmul_case_refused(&bench, "gemv.dot_4x2_split8", &p, "k under 128 is not split");
     p.b.row = 2;
-    refuses("gemv.dot_4x2", &p, "elements of the vector are not adjacent");
+    matmul_case_refused(&bench, "gemv.dot_4x2", &p, "elements of the vector are not adjacent");
     qst_matmul_init(&p, 1, 64, 65, QST_F32);
-    refuses("gemv.dot_4x2", &p, "elements of the matrix are not adjacent along the sum");
+    matmul_case_refused(&bench, "gemv.dot_4x2", &p, "elements of the matrix are not adjacent along the sum");
 }
 
 static int set_up(void **state)

@@ -3,7 +3,7 @@
  * test_unit_candidates.c: the candidates of the plugins unit and double_unit: what their tables derive, which keys and
  * devices they are for, what they refuse. That each is right is the kernel matrix's (tests/matrix).
  */
-#include "runner.h"
+#include "matmul_case.h"
 #include <quernstone/matmul.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,16 +15,6 @@
 extern const qst_plugin qst__builtin_naive, qst__builtin_unit, qst__builtin_double_unit;
 
 static struct runner bench; /* candidate 0 is the fallback, for its order of summation */
-
-static struct runner_candidate *named(const char *name)
-{
-    uint32_t i;
-    for (i = 0; i < bench.n; i++)
-        if (strcmp(bench.candidates[i].name, name) == 0)
-            return &bench.candidates[i];
-    fail_msg("no candidate %s", name);
-    return NULL;
-}
 
 /* ---- Without running --------------------------------------------------------------------------------------------- */
 
@@ -51,7 +41,7 @@ static void tiles(void **state)
     (void)state;
     gpu.type = QST_DEVICE_GPU;
     for (i = 0; i < QSTK_COUNT(expected); i++) {
-        const qst_candidate *c = &named(expected[i].name)->candidate;
+        const qst_candidate *c = &matmul_case_candidate(&bench, expected[i].name)->candidate;
         qst_program          program;
         memset(&program, 0, sizeof program);
         program.size = (uint32_t)sizeof program;
@@ -98,7 +88,7 @@ static int32_t offered(const char *name, const qst_device *device, int64_t type,
 {
     int64_t              values[QST_MATMUL_KEY_COUNT] = {0};
     const qst_key        key = {QST_MATMUL_KEY_COUNT, 0, values};
-    const qst_candidate *c = &named(name)->candidate;
+    const qst_candidate *c = &matmul_case_candidate(&bench, name)->candidate;
     values[QST_MATMUL_KEY_ELEM_LHS] = type;
     return c->supports(c->user, device, &key, why);
 }
