@@ -3,15 +3,13 @@
  * dl.c: the dynamic linker's functions, with its error text as one line. */
 #define _GNU_SOURCE
 #include "plug/dl.h"
+#include "plug/elf.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The first line of the linker's last error. It begins with the path as a rule, which the reader has already. */
 static void linker_error(const char *path, char *why, size_t why_size)
@@ -25,25 +23,9 @@ static void linker_error(const char *path, char *why, size_t why_size)
     (void)snprintf(why, why_size, "%.*s", (int)strcspn(text, "\r\n"), text);
 }
 
-/* The linker's words for a file that is no ELF file differ by what it stumbles over; ours do not. */
-static bool is_elf(const char *path, char *why, size_t why_size)
-{
-    char magic[SELFMAG] = {0};
-    int  file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file < 0) {
-        (void)snprintf(why, why_size, "cannot be opened: %s", strerror(errno));
-        return false;
-    }
-    bool elf = read(file, magic, sizeof magic) == (ssize_t)sizeof magic && memcmp(magic, ELFMAG, SELFMAG) == 0;
-    (void)close(file);
-    if (!elf)
-        (void)snprintf(why, why_size, "not a shared object");
-    return elf;
-}
-
 void *qst__dl_open(const char *path, char *why, size_t why_size)
 {
-    if (!is_elf(path, why, why_size))
+    if (!qst__elf_whole(path, why, why_size))
         return NULL;
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)

@@ -5,6 +5,7 @@
 #define _XOPEN_SOURCE 700
 #include "plug/registry.h"
 
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -101,19 +102,26 @@ static void put_file(const fixture *f, const char *name, const void *data, size_
     assert_int_equal(chmod(path_of(f, name), mode), 0);
 }
 
-/* Copies a module of the build as `name`; the variable serves a build by hand. */
-static void put_module(const fixture *f, const char *module, const char *name)
+/* A module of the build; the variable serves a build by hand. */
+static const unsigned char *module_bytes(const char *module, size_t *bytes)
 {
-    const char *root = getenv("QST_TEST_PLUGINS");
-    char        path[512];
-    static char data[1u << 20];
+    const char          *root = getenv("QST_TEST_PLUGINS");
+    char                 path[512];
+    static unsigned char data[1u << 20];
     (void)snprintf(path, sizeof path, "%s/%s/%s.so", root ? root : QST_TEST_PLUGINS, module, module);
     FILE *file = fopen(path, "rb");
     if (!file)
         fail_msg("no module %s", path);
-    size_t bytes = fread(data, 1, sizeof data, file);
+    *bytes = fread(data, 1, sizeof data, file);
     assert_int_equal(fclose(file), 0);
-    assert_true(bytes > 0 && bytes < sizeof data);
+    assert_true(*bytes > 0 && *bytes < sizeof data);
+    return data;
+}
+
+static void put_module(const fixture *f, const char *module, const char *name)
+{
+    size_t               bytes;
+    const unsigned char *data = module_bytes(module, &bytes);
     put_file(f, name, data, bytes, 0755);
 }
 
@@ -269,7 +277,95 @@ static void what_is_no_shared_object(void **state)
     (void)snprintf(why, sizeof why, "%s: No such file or directory", path_of(f, "gone.so"));
     assert_refused(f, 2, "gone", why);
     assert_refused(f, 3, "text", "not a shared object");
-    assert_refused(f, 4, "torn", "file too short");
+    (void)snprintf(why, sizeof why, "file ends at byte 4, its header needs %zu", sizeof(ElfW(Ehdr)));
+    assert_refused(f, 4, "torn", why);
+}
+
+/* The byte at which the last loaded segment ends; `headers`: at which the program headers do. */
+static size_t segments_end(const unsigned char *data, size_t *headers)
+{
+    ElfW(Ehdr) header;
+    size_t end = 0;
+    memcpy(&header, data, sizeof header);
+    *headers = header.e_phoff + header.e_phnum * sizeof(ElfW(Phdr));
+    for (size_t i = 0; i < header.e_phnum; i++) {
+        ElfW(Phdr) segment;
+        memcpy(&segment, data + header.e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_type == PT_LOAD && segment.p_offset + segment.p_filesz > end)
+            end = segment.p_offset + segment.p_filesz;
+    }
+    return end;
+}
+
+/* The linker maps such a file gladly, and dies where it reads past its end. */
+static void cut_short(void **state)
+{
+    fixture             *f = *state;
+    size_t               bytes, headers;
+    const unsigned char *data = module_bytes("good_min", &bytes);
+    const size_t         end = segments_end(data, &headers);
+    const struct {
+        size_t      length, needed;
+        const char *what;
+    } cut[] = {
+        {5, sizeof(ElfW(Ehdr)), "header needs"},
+        {sizeof(ElfW(Ehdr)) - 1, sizeof(ElfW(Ehdr)), "header needs"},
+        {sizeof(ElfW(Ehdr)), headers, "program headers need"},
+        {headers - 1, headers, "program headers need"},
+        {headers, end, "segments need"},
+        {4096, end, "segments need"},
+        {end / 2, end, "segments need"},
+        {end - 1, end, "segments need"},
+    };
+    enum { CUTS = sizeof cut / sizeof *cut };
+    char text[100];
+    assert_true(end > 8192 && end < bytes);
+    for (size_t i = 0; i < CUTS; i++) {
+        (void)snprintf(text, sizeof text, "%zu.so", i);
+        put_file(f, text, data, cut[i].length, 0755);
+    }
+    put_file(f, "v.so", data, end, 0755); /* without its section headers */
+    scan(f);
+    assert_int_equal(f->plugins.list.count, CUTS + 1);
+    for (size_t i = 0; i < CUTS; i++) {
+        char name[24];
+        (void)snprintf(name, sizeof name, "%zu", i);
+        (void)snprintf(text, sizeof text, "file ends at byte %zu, its %s %zu", cut[i].length, cut[i].what,
+                       cut[i].needed);
+        assert_refused(f, i, name, text);
+        assert_null(entry(f, i)->handle);
+    }
+    assert_int_equal(entry(f, CUTS)->state, QST__PLUGIN_READY);
+}
+
+/* A segment whose end is past all numbers, and one whose place is. */
+static void stated_absurdly(void **state)
+{
+    fixture             *f = *state;
+    size_t               bytes, headers;
+    static unsigned char data[1u << 20];
+    ElfW(Ehdr) header;
+    ElfW(Phdr) segment = {.p_type = PT_LOAD};
+    char                 why[100];
+    const unsigned char *module = module_bytes("good_min", &bytes);
+    assert_true(bytes <= sizeof data);
+    memcpy(data, module, bytes);
+    (void)segments_end(data, &headers);
+    memcpy(&header, data, sizeof header);
+    memset(&segment.p_offset, 0xff, sizeof segment.p_offset);
+    memset(&segment.p_filesz, 0xff, sizeof segment.p_filesz);
+    memcpy(data + header.e_phoff, &segment, sizeof segment);
+    put_file(f, "a.so", data, bytes, 0755);
+    memcpy(data, module, bytes);
+    memset(&header.e_phoff, 0xff, sizeof header.e_phoff);
+    memcpy(data, &header, sizeof header);
+    put_file(f, "b.so", data, bytes, 0755);
+    scan(f);
+    assert_int_equal(f->plugins.list.count, 2);
+    (void)snprintf(why, sizeof why, "file ends at byte %zu, its segments need ", bytes);
+    assert_memory_equal(entry(f, 0)->why, why, strlen(why));
+    (void)snprintf(why, sizeof why, "file ends at byte %zu, its program headers need ", bytes);
+    assert_memory_equal(entry(f, 1)->why, why, strlen(why));
 }
 
 static void writable_by_others(void **state)
@@ -453,6 +549,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_descriptor_linked_in, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_name_too_long, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_shared_object, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(cut_short, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stated_absurdly, set_up, tear_down),
         cmocka_unit_test_setup_teardown(writable_by_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(owned_by_another, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_directory, set_up, tear_down),
