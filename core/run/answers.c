@@ -96,11 +96,11 @@ static int32_t take(void *user, const void *key, uint64_t key_bytes, const void 
     return 1;
 }
 
-/* Not measured, for a reason that lay in the others or in the configuration of then. */
+/* Not measured, for a reason that lay in the others or in the configuration of then. Untried is who seemed poor. */
 static bool left_out(uint32_t outcome)
 {
-    return outcome == QST__OUTCOME_REFUSED || outcome == QST__OUTCOME_SKIPPED || outcome == QST__OUTCOME_PRUNED ||
-           outcome == QST__OUTCOME_SLOW;
+    return outcome == QST__OUTCOME_UNTRIED || outcome == QST__OUTCOME_REFUSED || outcome == QST__OUTCOME_SKIPPED ||
+           outcome == QST__OUTCOME_PRUNED || outcome == QST__OUTCOME_SLOW;
 }
 
 /* The configuration may be another than then: what it refused and allows now is one to try; and where it allows nothing

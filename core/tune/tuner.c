@@ -53,12 +53,13 @@ static void label(const qst__task *task, qst__verdict *verdict, const qst__suppo
         qst__finding_why(f, verdict->alloc, "%s", why);
 }
 
-/* The best of an earlier verdict that may still run. */
-static uint32_t find_reigning(const qst__verdict *verdict, const qst__rounds *rounds)
+/* The best of an earlier verdict that may still run, and win: not a fallback that waits for the others to fail. */
+static uint32_t find_reigning(const qst__verdict *verdict, const qst__rounds *rounds, const qst__support *support)
 {
     for (uint32_t i = 0; i < verdict->n_order; i++) {
         uint32_t candidate = verdict->order[i];
-        if (rounds->round_of[candidate] && qst__outcome_right(verdict->findings[candidate].outcome))
+        if (rounds->round_of[candidate] && support[candidate].answer != QST__SUPPORT_LAST &&
+            qst__outcome_right(verdict->findings[candidate].outcome))
             return candidate;
     }
     return QST__NOBODY;
@@ -114,7 +115,7 @@ static void schedule_finish(qst__schedule *s)
 }
 
 static qst_status schedule_init(qst__schedule *s, const qst__task *task, qst__verdict *verdict,
-                                const qst__rounds *rounds)
+                                const qst__rounds *rounds, const qst__support *support)
 {
     uint32_t n = task->set->n_candidates;
     uint32_t room = n ? n : 1;
@@ -135,7 +136,7 @@ static qst_status schedule_init(qst__schedule *s, const qst__task *task, qst__ve
     for (uint32_t i = 0; i < n; i++)
         s->views[i] = &s->samples[i];
     configure(s, task);
-    s->reigning = find_reigning(verdict, rounds);
+    s->reigning = find_reigning(verdict, rounds, support);
     s->sole = rounds->start[rounds->n_rounds] == 1;
     s->clock_round = last_clock_round(verdict);
     return QST_OK;
@@ -263,7 +264,7 @@ qst_status qst__tune(const qst__task *task, qst__verdict *verdict, qst_error *er
         goto out;
     for (uint32_t i = 0; i < n; i++)
         label(task, verdict, support, &rounds, i);
-    status = schedule_init(&schedule, task, verdict, &rounds);
+    status = schedule_init(&schedule, task, verdict, &rounds, support);
     if (status < 0)
         goto out;
     verdict->limit_ns = task->limit_ns;

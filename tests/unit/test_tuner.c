@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -266,6 +267,27 @@ static void sole_candidate(void **state)
     finish(&b);
 }
 
+/* A fallback that a pin leaves out is not what the pinned one is measured by, be it the answer so far. */
+static void pinned_beside_an_answer(void **state)
+{
+    char      *pinned[] = {(char[]){"*.b/1"}};
+    toy_spec   specs[] = {{.variant = "a", .fallback = true}, {.variant = "b", .poor = true, .estimate = 9e9}};
+    rig_script scripts[] = {{.samples = {100}}, {.samples = {9000000}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_string_equal(winner(&b), "a");
+    assert_string_equal(outcome(&b, 1), "UNTRIED");
+    b.task.settings.pin = (qst__strings){.data = pinned, .count = 1};
+    assert_int_equal(tune(&b), QST_OK);
+    assert_null(strstr(b.rig.log, "c:a"));
+    assert_non_null(strstr(b.rig.log, "c:b"));
+    assert_true(!strcmp(outcome(&b, 1), "VERIFIED") || !strcmp(outcome(&b, 1), "TIMED"));
+    finish(&b);
+}
+
 /* ---- Samples ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t alternate(scripted_rig *self, uint32_t candidate, uint32_t k)
@@ -322,6 +344,7 @@ int main(void)
         cmocka_unit_test(outcomes_of_first_contact),
         cmocka_unit_test(excluded_beforehand),
         cmocka_unit_test(sole_candidate),
+        cmocka_unit_test(pinned_beside_an_answer),
         cmocka_unit_test(last_two),
         cmocka_unit_test(no_convergence),
     };
