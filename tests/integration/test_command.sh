@@ -308,7 +308,21 @@ says 'matmul.gemv.* ('
 runs 0 explain 48 --pin '*naive*' --json --set store.environment=pinned
 json 'j["winner"].startswith("matmul.naive.") and j["runs"] == j["winner"] and j["findings"]'
 runs 0 explain 'matmul m=0 n=3 k=3'
-matches '^runs +none'
+matches '^runs +none: nothing to choose here'
+# Broadcast along k there is nothing to scale badly: judged by whole numbers and the bound alone.
+for one in 'a=f32,1,0' 'b=f32,0,1' 'a=f32,0,0 b=f32,0,0' 'a=f64,1,0 b=f64,16,1 c=f64,16,1'; do
+    runs 0 explain "matmul m=16 n=16 k=16 $one" --deny '*x16_*' --deny '*clblast*' --set tune.max_samples=3
+    matches '^winner matmul\.'
+done
+# A pin is not measured by who is not pinned, whatever was found before.
+if "$qst" plugins --all | grep -q '^cblas .* started'; then
+    runs 0 run matmul --m 3 --n 5 --k 7 --pin '*naive*' --set store.environment=pins
+    runs 0 run matmul --m 3 --n 5 --k 7 --pin '*cblas*' --set store.environment=pins
+    says 'winner:  matmul.cblas.'
+fi
+runs 0 run matmul --m 3 --n 5 --k 7 --deny '*unit*' --set store.environment=pins
+runs 0 run matmul --m 3 --n 5 --k 7 --pin 'matmul.unit.32x64x32_4x4/*' --set store.environment=pins
+says 'winner:  matmul.unit.'
 
 # ---- The store: ahead of time, moved, checked, pruned -----------------------------------------------------------
 
@@ -330,6 +344,11 @@ matches '^tuned +.* matmul m=40 n=30 k=50 '
 verdict $? '  a line a problem'
 runs 0 tune --problems "$work/problems" $slow --json
 json 'len(j) == 4 and all(p["state"] == "known" and p["winner"] for p in j)'
+printf 'matmul m=600000 n=600000 k=2\n' >"$work/large"
+runs 1 tune --problems "$work/large" --set log=error
+matches '^failed '
+runs 0 explain 'matmul m=600000 n=600000 k=2' --set log=error
+matches '^runs +matmul\.naive\..*: not tuned$'
 runs 0 tune --sizes 72,96 $slow
 never '^tuned'
 printf '72\nmatmul m=x\n' >"$work/wrong"

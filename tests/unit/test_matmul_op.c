@@ -185,6 +185,7 @@ static void test_bound(void **state)
     assert_true(qst_matmul_bound(&p) == 72.0 * 0x1p-24);
     p.c.type = QST_F64;
     assert_true(qst_matmul_bound(&p) == 72.0 * 0x1p-53);
+    assert_true(qst_matmul_bound(NULL) == 0.0);
 }
 
 /* ---- complete --------------------------------------------------------------------------------------------------- */

@@ -309,7 +309,8 @@ void explain_print(const json_t *verdict, bool all)
     if (n)
         print_winner(verdict, order, n);
     else
-        printf("runs    %s: nothing to choose here\n", out_member(verdict, "winner"));
+        printf("runs    %s: %s\n", out_member(verdict, "winner"),
+               out_member(verdict, "key")[0] ? "not tuned" : "nothing to choose here");
     if (n)
         printf("budget  %s\n", out_truth(verdict, "partial") ? "spent before the end: the next miss of this key goes on"
                                                              : "not exhausted: the answer is complete");

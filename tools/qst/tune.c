@@ -136,8 +136,9 @@ static json_t *tune(const device_handle *device, const subject *s)
     const char *state = planned < 0 ? "failed" : tunings(device) > before ? "tuned" : "known";
     if (planned < 0)
         out_error(s->word, planned, &err);
-    else if (problem_key_of(s->set, s->problem, &key, NULL) && !verdict_find(&verdict, device->context, &key))
-        state = "failed";
+    else if (problem_key_of(s->set, s->problem, &key, NULL) &&
+             (!verdict_find(&verdict, device->context, &key) || !verdict))
+        state = "failed"; /* the log says why there is no answer, and a plan runs all the same */
     else if (verdict && out_truth(verdict, "partial"))
         state = "partial";
     /* What it learnt is kept before the next one begins: whoever ends this process loses that one only. */

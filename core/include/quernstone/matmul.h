@@ -143,7 +143,7 @@ QST_API qst_status qst_matmul_plan(qst_plan **plan, qst_context *context, cl_com
                                    const qst_matmul *problem, qst_error *err);
 
 /* [any thread] The factor of the accuracy bound above for this problem, its types and its class: multiply it by
- * |alpha| Σ|a b| + |beta c₀| and add half a unit in the last place of C's type. */
+ * |alpha| Σ|a b| + |beta c₀| and add half a unit in the last place of C's type. 0 for NULL. */
 QST_API double qst_matmul_bound(const qst_matmul *problem);
 
 #ifdef __cplusplus

@@ -55,10 +55,13 @@ qst_status qst_matmul_plan(qst_plan **plan, qst_context *context, cl_command_que
 
 double qst_matmul_bound(const qst_matmul *problem)
 {
-    double k = (double)(problem->k > 0 ? problem->k : 0);
-    double u = qst__matmul_sum_type(problem) == QST_F64 ? 0x1p-53 : 0x1p-24;
-    double factor = 2.0 * u * (sqrt(k) + 4.0);
+    double k, u, factor;
 
+    if (!problem)
+        return 0.0;
+    k = (double)(problem->k > 0 ? problem->k : 0);
+    u = qst__matmul_sum_type(problem) == QST_F64 ? 0x1p-53 : 0x1p-24;
+    factor = 2.0 * u * (sqrt(k) + 4.0);
     if (problem->numerics == QST_NUMERICS_FAST && qst__matmul_sum_type(problem) == QST_F32) {
         factor += 2.0 * u * k; /* sums cut instead of rounded, term by term */
         if (problem->a.type == QST_F32)

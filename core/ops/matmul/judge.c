@@ -315,7 +315,7 @@ static int32_t scale(qst_steps *out, const qst_device *device, const qst_matmul 
     double  factor = p->a.type == QST_F16 || p->b.type == QST_F16 ? exp2(SPREAD_HALF) : exp2(SPREAD);
     int32_t status;
     if (p->k > 1 && (p->a.col == 0 || p->b.row == 0))
-        return QST_OK;
+        return QST_E_UNSUPPORTED;
     status = spread(out, device, p, QST__A, p->m, p->a.row, factor);
     return status == QST_OK ? spread(out, device, p, QST__B, p->n, p->b.col, 1.0 / factor) : status;
 }
