@@ -150,6 +150,8 @@ refuses 'no such operation' explain 'matmull m=3 n=3 k=3'
 refuses 'takes no arguments' devices all
 refuses 'not of the form path=value' config --set level
 refuses '--config: ' config --config '{'
+refuses 'qst: --config: line 1, column 29: duplicate object key' config --config '{"tune": {"level": 1, "level": 2}}'
+refuses 'qst: --set tune={"level": 1, "level": 2}: duplicate object key' config --set 'tune={"level": 1, "level": 2}'
 refuses 'qst: configuration: tune.levl: unknown key (did you mean tune.level?)' config --set tune.levl=full
 refuses 'qst: configuration: groups.matmul.gemv.priority: must be an integer' config \
     --set groups.matmul.gemv.priority=high

@@ -46,12 +46,16 @@ static int put_pair(json_t *settings, const char *pair)
     const char *equals = strchr(pair, '=');
     if (!equals || equals == pair)
         return args_usage("", "--set %s: not of the form path=value", pair);
-    char   *path = out_text("%.*s", (int)(equals - pair), pair);
-    json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);
-    if (!value)
+    char        *path = out_text("%.*s", (int)(equals - pair), pair);
+    json_error_t where = {0};
+    json_t      *value = json_loads(equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &where);
+    bool         twice = !value && json_error_code(&where) == json_error_duplicate_key;
+    if (!value && !twice)
         value = json_string(equals + 1);
     int status = 0;
-    if (!value)
+    if (twice)
+        status = args_usage("", "--set %s: %s", pair, where.text);
+    else if (!value)
         status = args_usage("", "--set %s: the value is not UTF-8", pair);
     else if (!settings_put(settings, path, value))
         status = args_usage("", "--set %s: %s is not the path of a setting", pair, path);
@@ -86,8 +90,9 @@ static int put_text(json_t *settings, const char *option, const char *path, cons
 int settings_make(json_t **settings, const args_common *common)
 {
     json_error_t where;
-    json_t      *made = common->config ? json_loads(common->config, 0, &where) : out_need(json_object());
-    int          status = 0;
+    json_t      *made =
+        common->config ? json_loads(common->config, JSON_REJECT_DUPLICATES, &where) : out_need(json_object());
+    int status = 0;
     *settings = NULL;
     if (!made)
         return args_usage("", "--config: line %d, column %d: %s", where.line, where.column, where.text);
