@@ -423,6 +423,18 @@ runs 0 doctor --json
 json 'all(r["grade"] in ("ok", "warn") for r in j) and any(r["check"] == "plugins" for r in j)'
 runs 1 doctor --device 'no such device'
 matches '^fail +devices '
+runs 0 doctor --set tune.mode=frozen # what it puts over a mode hides no mistake, and is none
+refuses "tune.mode: 'foo' is not one of tune" doctor --set tune.mode=foo
+refuses "tune.mode: 'foo' is not one of tune" config --set tune.mode=foo
+export QST_MODE=foo
+for verb in doctor config; do
+    runs 1 "$verb"
+    grep -qF "QST_MODE: tune.mode: 'foo' is not one of tune" "$err"
+    verdict $? "  QST_MODE is named"
+done
+unset QST_MODE
+runs 0 config --config '{"tune.mode": "frozen"}' --set tune.mode=fallback # the same setting, in both forms
+matches '^tune\.mode +"fallback" +API '
 
 # ---- A candidate that kills whoever tries it: held back after two, and told of -----------------------------------
 

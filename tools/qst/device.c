@@ -81,6 +81,29 @@ int device_context(device_handle *device, const args_common *common, uint32_t fl
     return status;
 }
 
+/* Whatever is wrong with what the user said is told of what the user said, before anything is put over it. */
+static int create_as_said(qst_context **said, const args_common *common, const json_t *settings)
+{
+    return create(said, common, settings, QST_NO_PLUGINS | QST_NO_STORE);
+}
+
+int device_still(device_handle *device, const args_common *common)
+{
+    json_t      *settings;
+    qst_context *said = NULL;
+    memset(device, 0, sizeof *device);
+    int status = settings_make(&settings, common);
+    if (status == 0)
+        status = create_as_said(&said, common, settings);
+    qst_context_destroy(said);
+    if (status == 0) {
+        settings_put(settings, "tune.mode", json_string("fallback"));
+        status = create(&device->context, common, settings, 0);
+    }
+    json_decref(settings);
+    return status;
+}
+
 /* Is tune.budget_ms the library's default, said by nobody? */
 static bool budget_unsaid(qst_context *context)
 {
@@ -105,7 +128,7 @@ static int open_context(device_handle *device, const args_common *common, const 
         settings_put(settings, "store.backend", json_string("memory"));
     }
     if (status == 0)
-        status = create(&asked, common, settings, QST_NO_PLUGINS | QST_NO_STORE);
+        status = create_as_said(&asked, common, settings);
     if (status == 0 && budget_unsaid(asked))
         settings_put(settings, "tune.budget_ms", json_integer(0));
     qst_context_destroy(asked);

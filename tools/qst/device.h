@@ -22,6 +22,10 @@ typedef struct device_handle {
 /* Only the context, with QST_NO_… flags. 0, or the exit code after one line. */
 int device_context(device_handle *device, const args_common *common, uint32_t flags);
 
+/* Only the context, and one that measures nothing: it serves the fallback, whatever the mode is. What is wrong with the
+ * options, the mode's too, is told as device_context tells it. */
+int device_still(device_handle *device, const args_common *common);
+
 /* All of it. `pin`: a name to pin besides the options, and answers in memory only; or NULL. Where nobody set tune.budget_ms there is none: the
  * command, unlike a program, has time. device_close releases either way, and puts what was learnt into the store. */
 int  device_open(device_handle *device, const args_common *common, const char *pin);

@@ -297,21 +297,12 @@ static void print(const json_t *rows)
 static int run(const args_common *common, const void *options, int argc, char **argv)
 {
     doctor d;
-    /* What the configuration says about tuning does not matter here: nothing is to be measured. */
-    static const char *const still = "tune.mode=fallback";
-    args_common              quiet = *common;
     (void)options;
     if (argc)
         return args_usage("doctor", "%s: takes no arguments", argv[0]);
     memset(&d, 0, sizeof d);
     d.rows = out_need(json_array());
-    quiet.set.n = 0;
-    quiet.set.data = out_resize(NULL, (common->set.n + 1) * sizeof *quiet.set.data);
-    for (size_t i = 0; i < common->set.n; i++)
-        quiet.set.data[quiet.set.n++] = common->set.data[i];
-    quiet.set.data[quiet.set.n++] = still;
-    int status = device_context(&d.device, &quiet, 0);
-    free(quiet.set.data);
+    int status = device_still(&d.device, common);
     if (status == 0)
         for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
             checks[i](&d);

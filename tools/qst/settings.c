@@ -21,6 +21,7 @@ bool settings_put(json_t *settings, const char *path, json_t *value)
     json_t *at = settings;
     bool    done = false;
     while ((dot = strchr(name, '.'))) {
+        (void)json_object_del(at, name); /* the same setting, said with dots */
         *dot = '\0';
         json_t *next = json_object_get(at, name);
         if (!next) {
