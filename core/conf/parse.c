@@ -96,6 +96,8 @@ static qst_status walk_object(walk *at, json_t *object)
     qst_status  status = QST_OK;
     json_object_foreach(object, name, value)
     {
+        if (!*name)
+            return qst__conf_fail(at->conf, at->place, length ? at->path.text : NULL, at->err, "has an empty key");
         qst__str_printf(&at->path, "%s%s", length ? "." : "", name);
         if (at->path.failed)
             return qst__conf_nomem(at->err);

@@ -152,9 +152,13 @@ refuses 'not of the form path=value' config --set level
 refuses '--config: ' config --config '{'
 refuses 'qst: --config: line 1, column 29: duplicate object key' config --config '{"tune": {"level": 1, "level": 2}}'
 refuses 'qst: --set tune={"level": 1, "level": 2}: duplicate object key' config --set 'tune={"level": 1, "level": 2}'
-refuses 'qst: configuration: tune.levl: unknown key (did you mean tune.level?)' config --set tune.levl=full
-refuses 'qst: configuration: groups.matmul.gemv.priority: must be an integer' config \
+refuses 'qst: configuration: --set: tune.levl: unknown key (did you mean tune.level?)' config --set tune.levl=full
+refuses 'qst: configuration: --set: groups.matmul.gemv.priority: must be an integer' config \
     --set groups.matmul.gemv.priority=high
+refuses 'qst: configuration: --config: tune.levl: unknown key' config --config '{"tune": {"levl": 1}}' --set log=warn
+refuses 'qst: configuration: --set: tune.levl: unknown key' config --config '{"tune": {"level": 1}}' --set tune.levl=1
+refuses 'qst: configuration: --pin: candidates.pin: item 0 is empty' config --pin ''
+refuses 'qst: configuration: --config: tune: has an empty key' config --config '{"tune": {"": 1}}'
 runs 0 cache prune --help
 matches '^usage: qst cache prune \[option\]\.\.\.$'
 matches '^  --programs-mb N '

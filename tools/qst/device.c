@@ -42,14 +42,16 @@ static void tell_progress(void *user, const char *key, uint32_t done, uint32_t t
 }
 
 /* Of settings there are files, variables and, which the library calls API, what this command line says. */
-static void tell_refused(qst_status status, const qst_error *err)
+static void tell_refused(qst_status status, const qst_error *err, const args_common *common)
 {
     static const char own[] = "API: ";
-    bool              said = strncmp(err->text, own, sizeof own - 1) == 0;
+    const char       *text = err->text + sizeof own - 1;
     if (strcmp(err->source, "conf") != 0)
         out_error("context", status, err);
+    else if (strncmp(err->text, own, sizeof own - 1) != 0)
+        out_fail("configuration: %s", err->text);
     else
-        out_fail("configuration: %s", err->text + (said ? sizeof own - 1 : 0));
+        out_fail("configuration: %s: %s", settings_source(common, text), text);
 }
 
 static int create(qst_context **context, const args_common *common, const json_t *settings, uint32_t flags)
@@ -66,7 +68,7 @@ static int create(qst_context **context, const args_common *common, const json_t
     if (status >= 0)
         return 0;
     *context = NULL;
-    tell_refused(status, &err);
+    tell_refused(status, &err, common);
     return status == QST_E_CONFIG && settings_given(common) ? EXIT_USAGE : EXIT_FAILED;
 }
 

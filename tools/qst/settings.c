@@ -15,6 +15,31 @@ bool settings_given(const args_common *common)
            common->deny.n || common->budget >= 0;
 }
 
+/* Is what an error text begins with, `KEY: …`, this path or below it? */
+static bool about(const char *text, const char *path, size_t length)
+{
+    return strncmp(text, path, length) == 0 && (text[length] == ':' || text[length] == '.');
+}
+
+const char *settings_source(const args_common *common, const char *text)
+{
+    const struct {
+        const char *path, *option;
+        bool        given;
+    } shortcuts[] = {
+        {"device.name", "--device", common->device},   {"device.platform", "--platform", common->platform},
+        {"tune.level", "--level", common->level},      {"candidates.pin", "--pin", common->pin.n},
+        {"candidates.deny", "--deny", common->deny.n}, {"tune.budget_ms", "--budget", common->budget >= 0},
+    };
+    for (size_t i = 0; i < sizeof shortcuts / sizeof *shortcuts; i++)
+        if (shortcuts[i].given && about(text, shortcuts[i].path, strlen(shortcuts[i].path)))
+            return shortcuts[i].option;
+    for (size_t i = 0; i < common->set.n; i++)
+        if (about(text, common->set.data[i], strcspn(common->set.data[i], "=")))
+            return "--set";
+    return common->config ? "--config" : common->set.n ? "--set" : "command line";
+}
+
 bool settings_put(json_t *settings, const char *path, json_t *value)
 {
     char   *copy = out_text("%s", path), *name = copy, *dot;

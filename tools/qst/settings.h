@@ -19,4 +19,7 @@ bool settings_put(json_t *settings, const char *path, json_t *value);
 /* Was anything said about configuration on the command line? */
 bool settings_given(const args_common *common);
 
+/* Which of its options said what an error text of the library, `KEY: …`, is about. */
+const char *settings_source(const args_common *common, const char *text);
+
 #endif
