@@ -37,6 +37,12 @@ static bool is_folder(const char *path)
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
+static bool is_something_else(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && !S_ISDIR(found.st_mode); /* by one look: others make folders meanwhile */
+}
+
 qst_status qst__folder_make(const qst__place *place, qst_error *err)
 {
     char   path[QST__PLACE_MAX + 1];
@@ -51,6 +57,8 @@ qst_status qst__folder_make(const qst__place *place, qst_error *err)
         at += 1 + strcspn(path + at + 1, "/");
         path[at] = '\0';
         if (!is_folder(path)) {
+            if (is_something_else(path))
+                return qst__fail(err, QST_E_IO, "store", "'%.300s' is not a folder", path);
             if (outer || at <= place->must_exist)
                 return qst__fail(err, QST_E_IO, "store", "'%.300s' is not there, and not ours to make", path);
             if (mkdir(path, 0700) != 0 && !(errno == EEXIST && is_folder(path)))

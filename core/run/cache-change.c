@@ -73,6 +73,17 @@ static qst_status look_through(survey *s, uint32_t first, uint32_t end, qst_erro
     return QST_OK;
 }
 
+static qst_status cannot_remove(const qst_store *store, const char *table, qst_status status, qst_error *err)
+{
+    qst_store_stat now = {.size = (uint32_t)sizeof now};
+    bool           told = store->stat(store->self, &now) == QST_OK;
+    bool           readonly = told && (now.flags & QST_STORE_READONLY);
+
+    return qst__fail(err, status, "cache", "%.300s: a record of %s cannot be removed: %s",
+                     told && now.place ? now.place : store->name, table,
+                     readonly ? "the store is read-only" : qst_status_text(status));
+}
+
 /* Removes the first n listed; another process may have been quicker. */
 static qst_status drop(survey *s, size_t n, uint64_t *removed, qst_error *err)
 {
@@ -85,8 +96,7 @@ static qst_status drop(survey *s, size_t n, uint64_t *removed, qst_error *err)
         if (status == QST_OK)
             ++*removed;
         else if (status != QST_E_NOTFOUND)
-            return qst__fail(err, status, "cache", "%s: a record of %s cannot be removed: %s", store->name,
-                             qst__stored_table(it->db), qst_status_text(status));
+            return cannot_remove(store, qst__stored_table(it->db), status, err);
     }
     return QST_OK;
 }

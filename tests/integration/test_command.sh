@@ -387,6 +387,10 @@ json 'len(j) >= 3 and all(r["same"] and r["winner"] == r["replayed"] for r in j)
 runs 0 cache verify
 matches '^[0-9]+ current, 0 of another schema, 0 damaged, [0-9]+ not looked into; 0 removed$'
 
+runs 1 cache prune --all --set store.readonly=true
+grep -qE '^qst: cache: /.*: a record of [a-z]+ cannot be removed: the store is read-only$' "$err"
+verdict $? '  names the folder and the cause'
+
 runs 0 cache export "$work/answers.json"
 [ ! -s "$out" ] && head -c 40 "$work/answers.json" | grep -q quernstone
 verdict $? '  a file'

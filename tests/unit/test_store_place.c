@@ -133,7 +133,14 @@ static void made(void **state)
     file_write(path, "x", 1);
     source.path = path;
     assert_int_equal(qst__place_find(&place, &source, NULL), QST_OK);
-    assert_int_equal(qst__folder_make(&place, NULL), QST_E_IO);
+    qst__error_clear(&err);
+    assert_int_equal(qst__folder_make(&place, &err), QST_E_IO);
+    assert_non_null(strstr(err.text, "/file' is not a folder"));
+    source = (qst__place_source){.home = path, .environment = "one"};
+    assert_int_equal(qst__place_find(&place, &source, NULL), QST_OK);
+    qst__error_clear(&err);
+    assert_int_equal(qst__folder_make(&place, &err), QST_E_IO);
+    assert_non_null(strstr(err.text, "/file' is not a folder"));
     folder_remove(folder);
 }
 
