@@ -137,6 +137,18 @@ refuses '--replay takes no arguments' explain 64 --replay
 refuses 'what to measure is' bench nonsense
 refuses 'no problem' tune
 refuses 'neither N nor MxNxK' tune --sizes 64,x
+refuses 'qst tune: an empty size' tune --sizes 3,,4
+refuses "qst explain: '': neither N nor MxNxK" explain ''
+long=$(printf '%03000d' 7 | tr 0 x)
+{ echo 64 && echo "$long"; } >"$work/long"
+for verb in tune 'bench matmul'; do
+    # shellcheck disable=SC2086
+    refuses "qst $verb: $work/long:2: $(printf %.60s "$long")…: neither N nor MxNxK" $verb --problems "$work/long"
+    printf '64 # a size\n32\00064\n' >"$work/zero"
+    # shellcheck disable=SC2086
+    refuses "qst $verb: $work/zero:2: a byte of 0 in the line" $verb --problems "$work/zero"
+done
+refuses "qst: --set $(printf %.60s "$long")…: not of the form path=value" config --set "$long"
 refuses 'the job is one of ls' cache
 refuses 'did you mean verify?' cache verifi
 refuses 'id is missing' cache show

@@ -73,7 +73,7 @@ static int add_text(matmul_wishes *all, qst_context *context, const char *text, 
     if (problem_shape_parse(word, &shape)) {
         add_dense(all, o, shape.m, shape.n, shape.k, shape.transposed);
     } else if (!subject_looks(word) || strncmp(word, "matmul ", 7) != 0) {
-        status = args_usage(where, "%s: neither N nor MxNxK nor a matmul's problem", text);
+        status = args_usage(where, "%s: neither N nor MxNxK nor a matmul's problem", out_shown(text).text);
     } else {
         status = subject_open(&s, context, word, o->type, where);
         if (status == 0)
@@ -84,30 +84,22 @@ static int add_text(matmul_wishes *all, qst_context *context, const char *text, 
     return status;
 }
 
+typedef struct lines {
+    matmul_wishes        *all;
+    qst_context          *context;
+    const matmul_options *options;
+} lines;
+
+static int add_line(void *user, const char *text, const char *where)
+{
+    const lines *to = user;
+    return add_text(to->all, to->context, text, to->options, where);
+}
+
 static int add_file(matmul_wishes *all, qst_context *context, const matmul_options *o)
 {
-    size_t length, number = 1;
-    int    status = 0;
-    char  *text = file_read(o->problems, &length);
-    if (!text)
-        return EXIT_FAILED;
-    for (char *at = text; *at && status == 0; number++) {
-        size_t whole = strcspn(at, "\n"), n = strcspn(at, "#\n");
-        char  *next = at + whole + (at[whole] == '\n');
-        while (n && strchr(" \t\r", *at))
-            at++, n--;
-        while (n && strchr(" \t\r", at[n - 1]))
-            n--;
-        if (n) {
-            char *where = out_text("bench matmul: %s:%zu", o->problems, number);
-            at[n] = '\0';
-            status = add_text(all, context, at, o, where);
-            free(where);
-        }
-        at = next;
-    }
-    free(text);
-    return status;
+    lines to = {all, context, o};
+    return file_lines("bench matmul", o->problems, add_line, &to);
 }
 
 /* ---- Random ones ------------------------------------------------------------------------------------------------ */

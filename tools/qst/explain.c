@@ -76,7 +76,8 @@ static int look_over(const options *o, char **words, int n)
         return args_usage("explain", "%s: --replay takes no arguments, it is about all that is stored", words[0]);
     for (int i = 0; i < n; i++)
         if (!subject_looks(words[i]))
-            return args_usage("explain", "%s: neither N nor MxNxK, nor an operation's name and its problem", words[i]);
+            return args_usage("explain", "%s: neither N nor MxNxK, nor an operation's name and its problem",
+                              out_shown(words[i]).text);
     return n || o->replay ? 0 : args_usage("explain", "no problem; see qst explain --help");
 }
 

@@ -44,6 +44,40 @@ char *file_read(const char *path, size_t *length)
     return all.text;
 }
 
+/* Cuts comment and blanks off the text that ends before `end`, which is written to. */
+static char *strip(char *text, char *end)
+{
+    char *comment = memchr(text, '#', (size_t)(end - text));
+    end = comment ? comment : end;
+    while (text < end && strchr(" \t\r", *text))
+        text++;
+    while (text < end && strchr(" \t\r", end[-1]))
+        end--;
+    *end = '\0';
+    return text;
+}
+
+int file_lines(const char *verb, const char *path, file_take *take, void *user)
+{
+    size_t length, number = 1;
+    char  *text = file_read(path, &length), *next;
+    int    status = 0;
+    if (!text)
+        return EXIT_FAILED;
+    for (char *at = text; at < text + length && status == 0; at = next + 1, number++) {
+        char *where = out_text("%s: %s:%zu", verb, path, number);
+        next = memchr(at, '\n', (size_t)(text + length - at));
+        next = next ? next : text + length;
+        if (memchr(at, '\0', (size_t)(next - at)))
+            status = args_usage(where, "a byte of 0 in the line: this is no text");
+        else if (*(at = strip(at, next)))
+            status = take(user, at, where);
+        free(where);
+    }
+    free(text);
+    return status;
+}
+
 int file_write(const char *path, const char *bytes, size_t length)
 {
     struct stat there;

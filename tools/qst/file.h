@@ -18,4 +18,9 @@ int file_write(const char *path, const char *bytes, size_t length);
 char *file_folder(void);
 void  file_folder_remove(const char *path);
 
+/* The lines of a file of the user's that hold more than blanks and a comment from # on, without these. `where` is
+ * "VERB: PATH:NUMBER". 0, what `take` gave when it was not 0, or an exit code after one line. */
+typedef int file_take(void *user, const char *text, const char *where);
+int         file_lines(const char *verb, const char *path, file_take *take, void *user);
+
 #endif

@@ -170,6 +170,18 @@ int out_truth(const json_t *object, const char *name)
 
 /* ---- Lines ---------------------------------------------------------------------------------------------------- */
 
+out_quote out_shown(const char *text)
+{
+    enum { SHOWN = 60 }; /* bytes */
+    out_quote quote;
+    size_t    length = strlen(text);
+    bool      cut = length > SHOWN;
+    for (length = cut ? SHOWN : length; cut && length && ((unsigned char)text[length] & 0xc0u) == 0x80u;)
+        length--; /* whole characters */
+    (void)snprintf(quote.text, sizeof quote.text, "%.*s%s", (int)length, text, cut ? "…" : *text ? "" : "''");
+    return quote;
+}
+
 out_time out_ms(double ms)
 {
     out_time time;

@@ -15,6 +15,12 @@ void *out_resize(void *memory, size_t bytes);
 char *out_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *out_need(void *memory); /* what another function allocated */
 
+/* A user's text as messages quote it: the first 60 bytes or so and an ellipsis where it is longer, '' where it is empty. */
+typedef struct out_quote {
+    char text[64];
+} out_quote;
+out_quote out_shown(const char *text);
+
 /* A table: columns aligned, two blanks between them, no line longer than it must be. */
 typedef struct out_table {
     const char *align;      /* one letter a column: l or r */

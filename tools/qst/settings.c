@@ -71,7 +71,7 @@ static int put_pair(json_t *settings, const char *pair)
 {
     const char *equals = strchr(pair, '=');
     if (!equals || equals == pair)
-        return args_usage("", "--set %s: not of the form path=value", pair);
+        return args_usage("", "--set %s: not of the form path=value", out_shown(pair).text);
     char        *path = out_text("%.*s", (int)(equals - pair), pair);
     json_error_t where = {0};
     json_t      *value = json_loads(equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &where);
@@ -80,11 +80,12 @@ static int put_pair(json_t *settings, const char *pair)
         value = json_string(equals + 1);
     int status = 0;
     if (twice)
-        status = args_usage("", "--set %s: %s", pair, where.text);
+        status = args_usage("", "--set %s: %.100s", out_shown(pair).text, where.text);
     else if (!value)
-        status = args_usage("", "--set %s: the value is not UTF-8", pair);
+        status = args_usage("", "--set %s: the value is not UTF-8", out_shown(pair).text);
     else if (!settings_put(settings, path, value))
-        status = args_usage("", "--set %s: %s is not the path of a setting", pair, path);
+        status =
+            args_usage("", "--set %s: %s is not the path of a setting", out_shown(pair).text, out_shown(path).text);
     free(path);
     return status;
 }

@@ -40,7 +40,7 @@ static int from_text(subject *s, qst_context *context, const char *where)
     char     *name = out_text("%.*s", (int)length, s->word);
     int       status = 0;
     if (qst_set_find(&s->set, context, name, &err) < 0)
-        status = args_usage(where, "%s: no such operation", name);
+        status = args_usage(where, "%s: no such operation", out_shown(name).text);
     free(name);
     if (status != 0)
         return status;
@@ -48,7 +48,7 @@ static int from_text(subject *s, qst_context *context, const char *where)
     s->problem = out_resize(NULL, op->problem_size);
     memset(s->problem, 0, op->problem_size);
     if (qst_problem_parse(s->set, s->word + length + (s->word[length] == ' '), s->problem, &err) < 0)
-        return args_usage(where, "%s", err.text[0] ? err.text : s->word);
+        return args_usage(where, "%s", err.text[0] ? err.text : out_shown(s->word).text);
     align(s->problem, op);
     return 0;
 }

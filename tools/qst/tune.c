@@ -68,38 +68,31 @@ static void add_sizes(wishes *all, const char *list)
     }
 }
 
-static int add_file(wishes *all, const char *path)
+static int add_line(void *user, const char *text, const char *where)
 {
-    size_t length, number = 1;
-    char  *text = file_read(path, &length);
-    if (!text)
-        return EXIT_FAILED;
-    for (const char *at = text; *at; number++) {
-        size_t      whole = strcspn(at, "\n"), n = strcspn(at, "#\n");
-        const char *next = at + whole + (at[whole] == '\n');
-        while (n && strchr(" \t\r", *at))
-            at++, n--;
-        while (n && strchr(" \t\r", at[n - 1]))
-            n--;
-        if (n)
-            add(all, at, n, out_text("tune: %s:%zu", path, number));
-        at = next;
-    }
-    free(text);
+    add(user, text, strlen(text), out_text("%s", where));
+    return 0;
+}
+
+static int check_look(const wish *w)
+{
+    if (!*w->text)
+        return args_usage(w->where, "an empty size");
+    if (!subject_looks(w->text))
+        return args_usage(w->where, "%s: neither N nor MxNxK, nor an operation's name and its problem",
+                          out_shown(w->text).text);
     return 0;
 }
 
 static int collect(wishes *all, const options *o, int argc, char **argv)
 {
-    int status = o->problems ? add_file(all, o->problems) : 0;
+    int status = o->problems ? file_lines("tune", o->problems, add_line, all) : 0;
     for (size_t i = 0; i < o->sizes.n; i++)
         add_sizes(all, o->sizes.data[i]);
     for (int i = 0; i < argc; i++)
         add_sizes(all, argv[i]);
     for (size_t i = 0; i < all->n && status == 0; i++)
-        if (!subject_looks(all->data[i].text))
-            status = args_usage(all->data[i].where, "%s: neither N nor MxNxK, nor an operation's name and its problem",
-                                all->data[i].text);
+        status = check_look(&all->data[i]);
     if (status == 0 && !all->n)
         status = args_usage("tune", "no problem; see qst tune --help");
     return status;
@@ -167,7 +160,7 @@ static int tune_all(const device_handle *device, const subject *subjects, size_t
     json_t *rows = out_need(json_array());
     int     status = 0;
     for (size_t i = 0; i < n; i++) {
-        out_progress("%zu of %zu: %s", i + 1, n, subjects[i].word);
+        out_progress("%zu of %zu: %s", i + 1, n, out_shown(subjects[i].word).text);
         json_t *row = tune(device, &subjects[i]);
         out_progress(NULL);
         if (strcmp(out_member(row, "state"), "failed") == 0)
