@@ -441,6 +441,16 @@ matches '^ok +computes '
 matches '^ok +store '
 runs 0 doctor --json
 json 'all(r["grade"] in ("ok", "warn") for r in j) and any(r["check"] == "plugins" for r in j)'
+affinity=${POCL_AFFINITY-}
+unset POCL_AFFINITY
+runs 0 doctor
+if grep -q ' affinity ' "$out"; then # on PoCL
+    matches "^warn +affinity +POCL_AFFINITY is not set: qst's other verbs set it for themselves"
+    export POCL_AFFINITY=1
+    runs 0 doctor
+    matches '^ok +affinity '
+fi
+[ -z "$affinity" ] || export POCL_AFFINITY="$affinity"
 runs 1 doctor --device 'no such device'
 matches '^fail +devices '
 runs 0 doctor --set tune.mode=frozen # what it puts over a mode hides no mistake, and is none

@@ -122,15 +122,22 @@ static void computes(doctor *d)
 
 static void affinity(doctor *d)
 {
+    static const char *const advice =
+        "set POCL_AFFINITY=1 in the environment of programs: times vary by a factor of two without it";
     const char *set = getenv("POCL_AFFINITY");
     if (!is_pocl(d))
         return;
-    if (set && strcmp(set, "1") == 0)
-        say(d, GOOD, "affinity", out_text("POCL_AFFINITY is 1"), NULL);
-    else
+    if (!set)
         say(d, WARN, "affinity",
-            out_text("POCL_AFFINITY is %s: PoCL's threads may share a processor", set ? set : "not set"),
-            "set POCL_AFFINITY=1 in the environment: times vary by a factor of two without it");
+            out_text(
+                "POCL_AFFINITY is not set: qst's other verbs set it for themselves, a program's threads of PoCL may "
+                "share a processor"),
+            advice);
+    else if (strcmp(set, "1") != 0)
+        say(d, WARN, "affinity",
+            out_text("POCL_AFFINITY is %s: PoCL's threads may share a processor", out_shown(set).text), advice);
+    else
+        say(d, GOOD, "affinity", out_text("POCL_AFFINITY is 1"), NULL);
 }
 
 /* ---- What drivers keep -------------------------------------------------------------------------------------------- */
