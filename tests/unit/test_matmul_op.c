@@ -181,6 +181,11 @@ static void test_bound(void **state)
     (void)state;
     qst_matmul_init(&p, 8, 8, 1024, QST_F32);
     assert_true(qst_matmul_bound(&p) == 72.0 * 0x1p-24);
+    p.numerics = QST_NUMERICS_FAST; /* 2 u k, and a cut to 11 bits of each f32 operand */
+    assert_true(qst_matmul_bound(&p) == 72.0 * 0x1p-24 + 0x1p-13 + 2 * (0x1p-10 + 0x1p-21));
+    p.b.type = QST_F16;
+    assert_true(qst_matmul_bound(&p) == 72.0 * 0x1p-24 + 0x1p-13 + 0x1p-10 + 0x1p-21);
+    p.numerics = QST_NUMERICS_PLAIN;
     p.a.type = p.b.type = p.c.type = QST_BF16;
     assert_true(qst_matmul_bound(&p) == 72.0 * 0x1p-24);
     p.c.type = QST_F64;

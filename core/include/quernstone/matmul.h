@@ -19,7 +19,8 @@
  * plus one rounding to C's type: what a sequential fma loop keeps with wide margin when rounding errors are
  * independent (N. Higham, T. Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci. Comput.
  * 41, 2019). FAST adds to the factor 2 u k for sums that are cut instead of rounded, and for each of A and B that is f32
- * the 2^-10 of a cut to 11 bits. qst_matmul_bound gives the factor; docs/matmul.md derives it.
+ * the 2^-10 of a cut to 11 bits and 2^-21, half of the product of both cuts. qst_matmul_bound gives the factor;
+ * docs/matmul.md derives it.
  */
 #ifndef QUERNSTONE_MATMUL_H
 #define QUERNSTONE_MATMUL_H
