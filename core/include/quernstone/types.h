@@ -104,7 +104,7 @@ QST_API const char *qst_type_name(uint32_t type);
 
 /* What a problem asks of the rounding of its results. Part of the key and a hard filter; tuning never changes it.
  *   PLAIN   as accurate as a plain fma loop of the accumulation type, within the operation's stated bound
- *   STRICT  bitwise equal to the fallback's fixed order of summation
+ *   STRICT  bitwise equal to the fallback's fixed order of summation; where that gives a NaN, a NaN
  *   FAST    reduced-precision products and unpromoted sums allowed */
 enum { QST_NUMERICS_PLAIN = 0, QST_NUMERICS_STRICT = 1, QST_NUMERICS_FAST = 2, QST_NUMERICS_END = 3 };
 
