@@ -48,7 +48,7 @@ sizes() {
         : "${GPU_SHAPES:=1024 768 1000 2048}" "${GPU_SQUARES:=256 512 1024 2048 4096 8192}" "${GPU_LARGE:=4096 8192}"
         : "${GPU_GUARD_PIN:=matmul.nv_mma.planes*}" "${GPU_SCALED:=1000 2048}" "${GPU_SAME:=1024}" "${GPU_RUNS:=100}"
         : "${GPU_BATCHES:=1000x64 16x4096}" "${GPU_SKINNY:=16x4096x4096}" "${GPU_CLBLAST:=$GPU_SQUARES}"
-        : "${GPU_RAGGED:=30}" "${GPU_REGRET:=50}" "${GPU_RANGE:=16..4096}" "${GPU_TUNINGS:=10 10}" "${GPU_LOOKUPS:=1000}"
+        : "${GPU_RAGGED:=30}" "${GPU_REGRET:=50}" "${GPU_RANGE:=16..4096}" "${GPU_TUNINGS:=4 10}" "${GPU_LOOKUPS:=1000}"
         : "${GPU_PAIRS:=10}" "${GPU_MATRIX_SHARDS:=$(nproc)}" "${GPU_MATRIX_MOST:=}" "${GPU_MATRIX_ONLY:=}" "${GPU_TUNE:=}"
     fi
     export GPU_SQUARES GPU_LARGE GPU_BATCHES GPU_SKINNY GPU_GUARD_PIN
@@ -134,9 +134,20 @@ section_clblast() {
     bench clblast --peers clblast $GPU_CLBLAST
     bench ragged --peers clblast --random "$GPU_RAGGED" --seed 7 --range "$GPU_RANGE"
 }
-section_regret() { bench regret --all --random "$GPU_REGRET" --seed 1 --range "$GPU_RANGE"; }
+# By pieces: what was measured when the time is over is in the table.
+section_regret() {
+    done=0
+    while [ "$done" -lt "$GPU_REGRET" ]; do
+        to=$((done + 5 < GPU_REGRET ? done + 5 : GPU_REGRET))
+        bench "regret_$done" --all --random "$to" --skip "$done" --seed 1 --range "$GPU_RANGE"
+        done=$to
+    done
+}
 section_tunings() {
-    run tunings qst bench tunings --json --keys "${GPU_TUNINGS% *}" --times "${GPU_TUNINGS#* }" --range "$GPU_RANGE" $tune
+    for skip in $(seq 0 $((${GPU_TUNINGS% *} - 1))); do
+        run "tunings_$skip" qst bench tunings --json --keys $((skip + 1)) --skip "$skip" --times "${GPU_TUNINGS#* }" \
+            --range "$GPU_RANGE" $tune
+    done
 }
 # Shards are processes side by side: the reference on the host is most of the work.
 section_matrix() {

@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import re
+import statistics
 import sys
 
 small = "--small" in sys.argv
@@ -183,15 +184,22 @@ if has("clblast"):
         if ragged:
             line(f"{what}, other strides, least × CLBlast", min(ragged), 1.5)
 
+def pieces(name):
+    found = (log(os.path.splitext(os.path.basename(path))[0]) for path in glob.glob(os.path.join(folder, name + "_*.json")))
+    return [data for data in found if data]
+
+
 if has("regret"):
-    data = log("regret")
-    regret = data and data.get("regret") or {}
-    line("regret, median", 100 * regret["median"] if regret else None, 1, False, " %")
-    line("regret, 95th percentile", 100 * regret["p95"] if regret else None, 5, False, " %")
+    regrets = sorted(problem["regret"] for data in pieces("regret") for problem in data["problems"])
+    show("regret, problems", f"{len(regrets)}", os.environ.get("GPU_REGRET", ""))
+    line("regret, median", 100 * statistics.median(regrets) if regrets else None, 1, False, " %")
+    line("regret, 95th percentile", 100 * regrets[int(0.95 * (len(regrets) - 1) + 0.5)] if regrets else None, 5, False, " %")
 
 if has("tunings"):
-    data = log("tunings")
-    line("tunings from nothing, same or within 2 %", data and 100 * data["within_2"] / data["tunings"], 95, True, " %")
+    found = pieces("tunings")
+    tunings = sum(data["tunings"] for data in found)
+    line("tunings from nothing, same or within 2 %",
+         100 * sum(data["within_2"] for data in found) / tunings if tunings else None, 95, True, f" % of {tunings}")
 
 if has("matrix"):
     right = wrong = refused = shards = 0
