@@ -214,14 +214,27 @@ static int in_race(const nv_kernel_set *set, const nv_row *row, const qst_device
            supports(&self, device, key, NULL) == QST_OK;
 }
 
+/* The least problem of a key's bucket, which reaches from over a half of the key's value to it. */
+static nv_view least_of(const nv_view *view)
+{
+    nv_view least = *view;
+    least.m = view->m / 2 + 1;
+    least.n = view->n / 2 + 1;
+    least.k = view->k / 2 + 1;
+    return least;
+}
+
+/* Of the rows that every problem of the bucket can run: others may leave the first round without anybody good. */
 static double best_of(const nv_kernel_set *set, const qst_device *device, const qst_key *key, const nv_view *view)
 {
-    double best = 0.0;
+    const nv_view least = least_of(view);
+    double        best = 0.0;
     for (size_t t = 0; t < QSTK_COUNT(tables); t++)
         for (size_t i = 0; i < tables[t]->count; i++) {
             const nv_row *row = &tables[t]->rows[i];
             double        ns;
-            if (!in_race(set, row, device, key) || fits(row, &set->kernels[row->kernel], device, view, NULL) != QST_OK)
+            if (!in_race(set, row, device, key) ||
+                fits(row, &set->kernels[row->kernel], device, &least, NULL) != QST_OK)
                 continue;
             ns = cost(row, set, device, view);
             best = best == 0.0 || ns < best ? ns : best;

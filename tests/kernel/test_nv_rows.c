@@ -243,6 +243,37 @@ static void costs_rank_as_measured(void **state)
     assert_true(cost("3xtf32_mma_128x64x16", &large) < cost("fma_128x128x16", &large));
 }
 
+static int32_t priority(const char *variant, const qst_key *key)
+{
+    struct runner_candidate *c = named(variant);
+    return c->candidate.memberships[0].priority(c->candidate.user, &bench.device, key);
+}
+
+/* In the bucket of k up to 64 some products are too short for three products of parts: the best of the rows that take
+ * all of them is compared at once, too. */
+static void a_bucket_has_a_row_that_takes_all_of_it_at_first(void **state)
+{
+    int64_t       values[QST_KEY_MAX] = {0};
+    const qst_key key = {QST_MATMUL_KEY_COUNT, 0, values};
+    qst_matmul    p = square(512, QST_F32);
+    (void)state;
+    as_h200();
+    values[QST_MATMUL_KEY_KIND] = QST_KIND_GENERAL;
+    values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_RHS] = values[QST_MATMUL_KEY_ELEM_OUT] = QST_F32;
+    values[QST_MATMUL_KEY_M] = 512;
+    values[QST_MATMUL_KEY_N] = 512;
+    values[QST_MATMUL_KEY_K] = 64;
+    values[QST_MATMUL_KEY_BATCH] = 1;
+    values[QST_MATMUL_KEY_ALIGN] = values[QST_MATMUL_KEY_LHS_STRIDE] = values[QST_MATMUL_KEY_RHS_STRIDE] = 4;
+    p.k = 63;
+    assert_int_equal(can("fma_64x64x16", &p, NULL), QST_OK);
+    assert_int_equal(can("3xtf32_mma_64x64x32", &p, NULL), QST_E_UNSUPPORTED);
+    assert_true(priority("fma_64x64x16", &key) > priority("fma_128x128x16", &key));
+    assert_int_equal(priority("3xtf32_mma_64x64x32", &key), priority("fma_64x64x16", &key));
+    values[QST_MATMUL_KEY_K] = 1024;
+    assert_true(priority("3xtf32_mma_64x64x32", &key) > priority("fma_64x64x16", &key));
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -267,6 +298,7 @@ int main(void)
         cmocka_unit_test(how_a_problem_lies_picks_the_program),
         cmocka_unit_test(planes_split_multiply_and_compute_the_rest),
         cmocka_unit_test(costs_rank_as_measured),
+        cmocka_unit_test(a_bucket_has_a_row_that_takes_all_of_it_at_first),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
