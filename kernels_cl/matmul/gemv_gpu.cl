@@ -47,7 +47,7 @@ static void reduce(local REAL *scratch, int l, int last, REAL s)
         global const REAL *restrict mat, ulong mat_start, global const REAL *restrict x, ulong x_start,               \
         global REAL *restrict y, ulong y_start, int count, int k, long ld, long x_step, long y_step, long2 mat_batch, \
         long2 x_batch, long2 y_batch, int batches, int inner, REAL alpha, REAL beta, int k_slice, long y_slice,       \
-        local REAL *restrict scratch)
+        local REAL *scratch)
 
 /* The starts of product z and of this group's slice; `line` is M's stride along p. */
 #define PRODUCT(line)                                                                                                 \

@@ -98,7 +98,7 @@ __attribute__((reqd_work_group_size(THREADS, 1, 1))) kernel void
 tiled_matmul(global const float *restrict a, ulong a_start, global const float *restrict b, ulong b_start,
              global float *restrict c, ulong c_start, int m, int n, int k, long lda, long ldb, long ldc,
              long2 a_batch, long2 b_batch, long2 c_batch, int batches, int inner, int k_slice, float alpha, float beta,
-             int aligned, local float4 *restrict pool)
+             int aligned, local float4 *pool)
 {
     local float *as = (local float *)pool, *bs = as + BK * A_PITCH;
     const int    i0 = get_group_id(1) * BM, j0 = get_group_id(0) * BN;

@@ -235,7 +235,7 @@ __attribute__((reqd_work_group_size(THREADS, 1, 1))) kernel void
 unit_matmul(global const STORED *restrict a, ulong a_start, global const STORED *restrict b, ulong b_start,
             global STORED_OUT *restrict c, ulong c_start, int m, int n, int k, long2 a_stride, long2 b_stride,
             long2 c_stride, int4 size, long2 a_outer, long2 a_inner, long2 b_outer, long2 b_inner, long2 c_outer,
-            long2 c_inner, int products, REAL alpha, REAL beta, int aligned, local REAL4 *restrict pool)
+            long2 c_inner, int products, REAL alpha, REAL beta, int aligned, local REAL4 *pool)
 {
     const int down = (m + BM - 1) / BM, across = (n + BN - 1) / BN, tile = get_group_id(0);
     const int band = tile / (BAND * across), high = min(BAND, down - BAND * band), at = tile - BAND * across * band;

@@ -29,7 +29,7 @@ static const qst_membership membership = {"unit", priority, 0, 0};
 
 static const unit_family family = {
     .buffers = 2,
-    .revision = 2,
+    .revision = 3,
     .n_rows = QSTK_COUNT(rows),
     .rows = rows,
     .membership = &membership,

@@ -18,7 +18,7 @@ static const qst_membership membership = {"unit", NULL, 3, 0};
 
 static const unit_family family = {
     .buffers = 1,
-    .revision = 2,
+    .revision = 3,
     .n_rows = QSTK_COUNT(rows),
     .rows = rows,
     .membership = &membership,
