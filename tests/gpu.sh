@@ -10,7 +10,8 @@
 #   --only A,B       these sections alone, in the order below        --skip A,B   all but these
 #   --limit SECONDS  for each section, instead of its own            --list       names the sections and their limits
 #   --platform NAME, --device NAME   default: platform NVIDIA
-#   --shard I/N      of the kernel matrix only shard I of N, counted from 0; else N = the processors, all of them at once
+#   --shard I/N      of the kernel matrix only the candidates of share I of N, counted from 0; else N = the processors, all
+#                    of them at once
 #   --small          small sizes for a try on any device: two minutes; lines are shown and not judged
 #
 # Sizes stand in variables, which the environment may set: see `sizes` below. <prefix> is where `cmake --install` put the
@@ -42,14 +43,15 @@ sizes() {
         : "${GPU_SHAPES:=64 48 60 128}" "${GPU_SQUARES:=64 128}" "${GPU_LARGE:=96 128}" "${GPU_GUARD_PIN:=matmul.tiled.*}"
         : "${GPU_SCALED:=60 128}" "${GPU_SAME:=96}" "${GPU_RUNS:=5}" "${GPU_BATCHES:=20x16 2x64}" "${GPU_SKINNY:=4x64x64}"
         : "${GPU_CLBLAST:=64}" "${GPU_RAGGED:=2}" "${GPU_REGRET:=2}" "${GPU_RANGE:=16..96}" "${GPU_TUNINGS:=1 2}"
-        : "${GPU_LOOKUPS:=20}" "${GPU_PAIRS:=1}" "${GPU_MATRIX_SHARDS:=400}" "${GPU_MATRIX_MOST:=2}"
-        : "${GPU_MATRIX_ONLY:=matmul.tiled.*}" "${GPU_TUNE:=--deny *clblast* --deny *cpu_gemm* --deny *gemv* --budget 500}"
+        : "${GPU_LOOKUPS:=20}" "${GPU_PAIRS:=1}" "${GPU_MATRIX_SHARDS:=40}" "${GPU_MATRIX_MOST:=2}" "${GPU_MATRIX_WHOLE:=}"
+        : "${GPU_MATRIX_ONLY:=}" "${GPU_TUNE:=--deny *clblast* --deny *cpu_gemm* --deny *gemv* --budget 500}"
     else
         : "${GPU_SHAPES:=1024 768 1000 2048}" "${GPU_SQUARES:=256 512 1024 2048 4096 8192}" "${GPU_LARGE:=4096 8192}"
         : "${GPU_GUARD_PIN:=matmul.nv_mma.planes*}" "${GPU_SCALED:=1000 2048}" "${GPU_SAME:=1024}" "${GPU_RUNS:=100}"
         : "${GPU_BATCHES:=1000x64 16x4096}" "${GPU_SKINNY:=16x4096x4096}" "${GPU_CLBLAST:=$GPU_SQUARES}"
         : "${GPU_RAGGED:=30}" "${GPU_REGRET:=50}" "${GPU_RANGE:=16..4096}" "${GPU_TUNINGS:=4 10}" "${GPU_LOOKUPS:=1000}"
-        : "${GPU_PAIRS:=10}" "${GPU_MATRIX_SHARDS:=$(nproc)}" "${GPU_MATRIX_MOST:=}" "${GPU_MATRIX_ONLY:=}" "${GPU_TUNE:=}"
+        : "${GPU_PAIRS:=10}" "${GPU_MATRIX_SHARDS:=$(nproc)}" "${GPU_MATRIX_MOST:=}" "${GPU_MATRIX_ONLY:=}" "${GPU_MATRIX_WHOLE:=}" \
+            "${GPU_TUNE:=}"
     fi
     export GPU_SQUARES GPU_LARGE GPU_BATCHES GPU_SKINNY GPU_GUARD_PIN
 }
@@ -149,25 +151,32 @@ section_tunings() {
             --range "$GPU_RANGE" $tune
     done
 }
-# Shards are processes side by side: the reference on the host is most of the work.
+# Shares of the candidates are processes side by side. GPU_MATRIX_WHOLE=--whole: not thinned; what was reached when the time
+# is over is counted.
 section_matrix() {
     [ -x "$matrix" ] || { echo "  no kernel_matrix: GPU_MATRIX names it" >&2; exit 77; }
     folder=$(set +f && ls -d "$prefix"/lib/quernstone/plugins-* "$prefix"/lib/*/quernstone/plugins-* 2>/dev/null | head -n 1)
     config="{\"device\": {\"platform\": \"$platform\", \"name\": \"$device\"}, \"plugins\": {\"dirs\": [\"$folder\"]}}"
-    set -- --whole --config "$config"
+    set -- $GPU_MATRIX_WHOLE --config "$config"
     [ -z "$GPU_MATRIX_ONLY" ] || set -- "$@" --only "$GPU_MATRIX_ONLY"
     first=0 count=$GPU_MATRIX_SHARDS
     last=$((${GPU_MATRIX_MOST:-$count} - 1))
     [ -z "$shard" ] || first=${shard%/*} last=${shard%/*} count=${shard#*/}
     started=
     while [ "$first" -le "$last" ]; do
-        "$matrix" "$@" --shard "$first/$count" >"$log/matrix_$first.txt" 2>"$log/matrix_$first.err" &
+        "$matrix" "$@" --share "$first/$count" >"$log/matrix_$first.txt" 2>"$log/matrix_$first.err" &
         started="$started $!"
         first=$((first + 1))
     done
     trap 'kill $started 2>/dev/null' TERM
     for process in $started; do
-        wait "$process" || failed=1
+        wait "$process"
+        code=$?
+        while kill -0 "$process" 2>/dev/null; do # the signal ended the wait, not the process
+            wait "$process"
+            code=$?
+        done
+        [ $code -eq 0 ] || failed=1
     done
 }
 section_sanitizer() {
@@ -236,7 +245,7 @@ on="${platform:+--platform $platform} ${device:+--device $device}"
 sizes
 export PATH LD_LIBRARY_PATH XDG_CONFIG_HOME CUDA_CACHE_PATH prefix work log here on matrix host_libraries small shard device \
     platform GPU_SHAPES GPU_SCALED GPU_SAME GPU_RUNS GPU_CLBLAST GPU_RAGGED GPU_REGRET GPU_RANGE GPU_TUNINGS GPU_LOOKUPS \
-    GPU_PAIRS GPU_MATRIX_SHARDS GPU_MATRIX_MOST GPU_MATRIX_ONLY GPU_TUNE
+    GPU_PAIRS GPU_MATRIX_SHARDS GPU_MATRIX_MOST GPU_MATRIX_ONLY GPU_MATRIX_WHOLE GPU_TUNE
 qst devices $on >"$log/devices.txt" 2>&1 || { cat "$log/devices.txt" >&2; exit 2; }
 sed -n 1,4p "$log/devices.txt" >&2
 
@@ -246,7 +255,7 @@ echo "$sections" | while read -r name seconds; do
     case ",$skip," in *",$name,"*) continue ;; esac
     begin=$(date +%s)
     echo "$name, at most ${limit:-$seconds} s" >&2
-    GPU_SECTION=$name timeout -k 5 "${limit:-$seconds}" sh "$0" </dev/null
+    GPU_SECTION=$name timeout -k 15 "${limit:-$seconds}" sh "$0" </dev/null
     code=$?
     took=$(($(date +%s) - begin))
     case $code in 0) said='done' ;; 77) said=absent ;; 124 | 137) said=timeout ;; *) said=failed ;; esac

@@ -4,21 +4,42 @@
  * scalars, types and classes: right within the bound, or not applicable for a reason. What is not an element is NaN before
  * and untouched afterwards.
  *
- *     kernel_matrix [--whole | --huge] [--shard I/N] [--only GLOB] [--config JSON]
+ *     kernel_matrix [--whole | --huge] [--shard I/N] [--share I/N] [--only GLOB] [--config JSON]
  *
  * Without --whole a thinned cover, the same in every run: each candidate meets each level of each factor that it can, and
  * each pair of levels of two factors is met by somebody. With it: each form, size, layout and type, scalars and classes in
- * turn, by every candidate. --huge: offsets beyond 2^31 instead. --config names the device and the plugins, as for the
- * library. Exit 0: nothing was wrong, and something ran.
+ * turn, by every candidate; in an order that has all levels early, so that after SIGTERM, which ends a run with its counts,
+ * what ran is a sample. --huge: offsets beyond 2^31 instead. --shard: those points of --whole; --share: those candidates,
+ * which builds each program in one process only. --config names the device and the plugins, as for the library. Exit 0:
+ * nothing was wrong, and something ran.
  */
 #include "bench.h"
 
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES 2000 /* points drawn for each that is taken */
+#define TRIES  2000 /* points drawn for each that is taken */
+#define STRIDE 4099 /* from a point to the next: a prime that divides no number of levels */
+
+/* Part `index` of `count`. */
+typedef struct part {
+    unsigned index, count;
+} part;
+
+typedef struct choice {
+    const char *only; /* NULL: all */
+    part        shard, share;
+} choice;
+
+static volatile sig_atomic_t ended;
+
+static void end(int number)
+{
+    ended = number;
+}
 
 typedef struct cover {
     unsigned char *pairs;            /* by two factors and two levels */
@@ -66,9 +87,10 @@ static void take(cover *c, const point *x)
     }
 }
 
-static bool wanted(const matrix_bench *b, uint32_t candidate, const char *only)
+static bool wanted(const matrix_bench *b, uint32_t candidate, const choice *what)
 {
-    return !only || fnmatch(only, bench_name(b, candidate), 0) == 0;
+    return candidate % what->share.count == what->share.index &&
+           (!what->only || fnmatch(what->only, bench_name(b, candidate), 0) == 0);
 }
 
 /* Points for one candidate until none that is drawn has a level that is new to it. Levels that it never could meet count
@@ -76,7 +98,7 @@ static bool wanted(const matrix_bench *b, uint32_t candidate, const char *only)
 static void cover_candidate(matrix_bench *b, cover *c, uint32_t candidate)
 {
     memset(c->own, 0, sizeof c->own);
-    for (;;) {
+    while (!ended) {
         point    best = {{0}, {0}};
         uint32_t most = 0, i;
         for (i = 0; i < TRIES; i++) {
@@ -102,7 +124,7 @@ static void tell_unmet(matrix_bench *b, cover *c, uint32_t candidate)
     for (f = 0; f < FACTORS; f++)
         for (l = 0; l < levels[f]; l++) {
             const char *last = NULL;
-            for (i = 0; i < 20 && !c->own[f][l]; i++) {
+            for (i = 0; i < 20 && !c->own[f][l] && !ended; i++) {
                 point       x = draw_point(c);
                 const char *why;
                 x.level[f] = l;
@@ -124,7 +146,7 @@ static uint32_t cover_rest(matrix_bench *b, cover *c)
                 for (y = 0; y < levels[g]; y++) {
                     point at = draw_point(c);
                     all++;
-                    if (*pair(c, f, x, g, y))
+                    if (*pair(c, f, x, g, y) || ended)
                         continue;
                     at.level[f] = x;
                     at.level[g] = y;
@@ -134,7 +156,7 @@ static uint32_t cover_rest(matrix_bench *b, cover *c)
     return all;
 }
 
-static void thinned(matrix_bench *b, const char *only)
+static void thinned(matrix_bench *b, const choice *what)
 {
     cover    c;
     uint32_t i;
@@ -143,38 +165,52 @@ static void thinned(matrix_bench *b, const char *only)
     c.pairs = calloc((size_t)FACTORS * FACTORS * SLOT * SLOT, 1);
     if (!c.pairs)
         return;
-    for (i = 0; i < b->n; i++)
-        if (wanted(b, i, only)) {
+    for (i = 0; i < b->n && !ended; i++)
+        if (wanted(b, i, what)) {
             cover_candidate(b, &c, i);
             tell_unmet(b, &c, i);
         }
-    if (!only)
+    if (!what->only && what->share.count == 1 && !ended)
         printf("all %u pairs of levels met\n", cover_rest(b, &c));
     free(c.pairs);
 }
 
-static void whole(matrix_bench *b, const char *only, uint32_t shard, uint32_t shards)
+/* Form, size, layout and type of point `at` of all; the other factors go round with it. */
+static point point_at(uint32_t at)
 {
-    uint32_t *who = calloc(b->n + 1, sizeof *who), n = 0, at = 0, state = 1, i;
-    point     x;
-    for (i = 0; i < b->n && who; i++)
-        if (wanted(b, i, only))
-            who[n++] = i;
-    for (x.level[TYPE] = 0; x.level[TYPE] < levels[TYPE]; x.level[TYPE]++)
-        for (x.level[LAYOUT] = 0; x.level[LAYOUT] < levels[LAYOUT]; x.level[LAYOUT]++)
-            for (x.level[FORM] = 0; x.level[FORM] < levels[FORM]; x.level[FORM]++)
-                for (x.level[SIZE] = 0; x.level[SIZE] < levels[SIZE]; x.level[SIZE]++, at++) {
-                    x.level[SCALAR] = at % levels[SCALAR]; /* 19 and 4 divide none of the other numbers of levels */
-                    x.level[CLASS] = at % 4 % levels[CLASS];
-                    x.other[0] = draw(&state, levels[SIZE]);
-                    x.other[1] = draw(&state, levels[SIZE]);
-                    if (at % shards == shard)
-                        bench_run(b, &x, who, n);
-                }
+    static const uint32_t turning[] = {SIZE, FORM, LAYOUT, TYPE};
+    uint32_t              state = at, rest = at, i;
+    point                 x;
+    for (i = 0; i < sizeof turning / sizeof *turning; i++) {
+        x.level[turning[i]] = rest % levels[turning[i]];
+        rest /= levels[turning[i]];
+    }
+    x.level[SCALAR] = at % levels[SCALAR]; /* 19 and 4 divide none of the other numbers of levels */
+    x.level[CLASS] = at % 4 % levels[CLASS];
+    for (i = 0; i < 2; i++) {
+        (void)draw(&state, 1);
+        x.other[i] = draw(&state, levels[SIZE]);
+    }
+    return x;
+}
+
+static void whole(matrix_bench *b, const choice *what)
+{
+    const uint32_t all = levels[TYPE] * levels[LAYOUT] * levels[FORM] * levels[SIZE];
+    uint32_t      *who = calloc(b->n + 1, sizeof *who), n = 0, t;
+    for (t = 0; t < b->n && who; t++)
+        if (wanted(b, t, what))
+            who[n++] = t;
+    for (t = what->shard.index; t < all && !ended; t += what->shard.count) {
+        const point x = point_at((uint32_t)((uint64_t)t * STRIDE % all));
+        bench_run(b, &x, who, n);
+    }
+    if (ended)
+        printf("ended by signal %d at point %u of %u\n", (int)ended, t, all);
     free(who);
 }
 
-static int summary(const matrix_bench *b, const char *only)
+static int summary(const matrix_bench *b, const choice *what)
 {
     uint32_t i, r, ran = 0, refused = 0, wrong = 0;
     for (i = 0; i <= b->n; i++) {
@@ -182,7 +218,7 @@ static int summary(const matrix_bench *b, const char *only)
         ran += a->ran;
         refused += a->refused;
         wrong += a->wrong;
-        if (i < b->n && !wanted(b, i, only))
+        if (i < b->n && !wanted(b, i, what))
             continue;
         printf("%-48s right %6u  wrong %3u  not applicable %6u\n", bench_name(b, i), a->ran - a->wrong, a->wrong,
                a->refused);
@@ -196,40 +232,48 @@ static int summary(const matrix_bench *b, const char *only)
 
 static int usage(void)
 {
-    fputs("kernel_matrix [--whole | --huge] [--shard I/N] [--only GLOB] [--config JSON]\n", stderr);
+    fputs("kernel_matrix [--whole | --huge] [--shard I/N] [--share I/N] [--only GLOB] [--config JSON]\n", stderr);
     return 2;
+}
+
+static bool part_of(part *out, const char *text)
+{
+    return sscanf(text, "%u/%u", &out->index, &out->count) == 2 && out->index < out->count;
 }
 
 int main(int argc, char **argv)
 {
-    const char  *only = NULL, *config = NULL;
+    choice       what = {NULL, {0, 1}, {0, 1}};
+    const char  *config = NULL;
     bool         all = false, huge = false;
-    unsigned     shard = 0, shards = 1;
     matrix_bench b;
     int          i, status = 1;
 
     for (i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--whole") == 0)
+        const char *option = argv[i];
+        if (strcmp(option, "--whole") == 0)
             all = true;
-        else if (strcmp(argv[i], "--huge") == 0)
+        else if (strcmp(option, "--huge") == 0)
             huge = true;
-        else if (i + 1 == argc)
+        else if (++i == argc)
             return usage();
-        else if (strcmp(argv[i], "--only") == 0)
-            only = argv[++i];
-        else if (strcmp(argv[i], "--config") == 0)
-            config = argv[++i];
-        else if (strcmp(argv[i], "--shard") != 0 || sscanf(argv[++i], "%u/%u", &shard, &shards) != 2 || shard >= shards)
+        else if (strcmp(option, "--only") == 0)
+            what.only = argv[i];
+        else if (strcmp(option, "--config") == 0)
+            config = argv[i];
+        else if (!(strcmp(option, "--shard") == 0 && part_of(&what.shard, argv[i])) &&
+                 !(strcmp(option, "--share") == 0 && part_of(&what.share, argv[i])))
             return usage();
     }
+    (void)signal(SIGTERM, end);
     if (bench_open(&b, config)) {
         if (huge)
-            bench_huge(&b, only);
+            bench_huge(&b, what.only);
         else if (all)
-            whole(&b, only, shard, shards);
+            whole(&b, &what);
         else
-            thinned(&b, only);
-        status = summary(&b, only);
+            thinned(&b, &what);
+        status = summary(&b, &what);
     }
     bench_close(&b);
     return status;
