@@ -7,6 +7,8 @@
 #include "out.h"
 #include "verdict.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,7 @@
 #define SLOW          3.0  /* over this times the choice's median: not screened */
 #define SURE          0.01 /* a ratio whose doubt is no more than this takes no more pairs */
 #define MORE_PAIRS    10   /* times the pairs asked for, at most */
+#define THREADS       11   /* beside the caller, that ask candidates */
 
 typedef struct regret_one {
     char        *name;
@@ -29,6 +32,13 @@ struct regret_pool {
     regret_one          *data;
     size_t               n;
 };
+
+static bool on_cpu(const device_handle *device)
+{
+    cl_device_type type = CL_DEVICE_TYPE_CPU;
+    return clGetDeviceInfo(device->id, CL_DEVICE_TYPE, sizeof type, &type, NULL) != CL_SUCCESS ||
+           type & CL_DEVICE_TYPE_CPU;
+}
 
 static bool wanted(const args_common *common, const char *name)
 {
@@ -82,8 +92,8 @@ void regret_close(regret_pool *pool)
     free(pool);
 }
 
-/* Tried by its own context: does it, and no other, run the problem? Else it is ruled out. False after one line. */
-static bool admit(regret_pool *pool, contest *c, regret_one *one, contest_player *player)
+/* A context of its own is asked: does it, and no other, run the problem? Else it is ruled out. False after one line. */
+static bool ask(regret_pool *pool, const contest *c, regret_one *one, contest_player *player)
 {
     qst_error  err = {0};
     qst_plan  *plan = NULL;
@@ -98,7 +108,41 @@ static bool admit(regret_pool *pool, contest *c, regret_one *one, contest_player
     else if (strcmp(qst_plan_winner(plan), one->name) != 0)
         player->ruled_out = out_text("%s", "does not run this problem here");
     qst_plan_destroy(plan);
-    return player->ruled_out || contest_try(c, player);
+    return true;
+}
+
+/* Candidates are asked by some threads at once: nearly all of it is building, each context by itself. */
+typedef struct asking {
+    regret_pool    *pool;
+    const contest  *c;
+    contest_player *players;
+    atomic_size_t   next;
+    atomic_bool     failed;
+} asking;
+
+static void *ask_some(void *data)
+{
+    asking *all = data;
+    size_t  i;
+    while (!atomic_load(&all->failed) && (i = atomic_fetch_add(&all->next, 1)) < all->pool->n)
+        if (!ask(all->pool, all->c, &all->pool->data[i], &all->players[i]))
+            atomic_store(&all->failed, true);
+    return NULL;
+}
+
+static bool ask_all(regret_pool *pool, const contest *c, contest_player *players)
+{
+    asking    all = {.pool = pool, .c = c, .players = players};
+    pthread_t threads[THREADS];
+    size_t    n = 0;
+    out_progress("asking %zu candidates", pool->n);
+    if (!on_cpu(c->device)) /* a CPU device's compiler takes the processors that there are */
+        while (n < THREADS && pthread_create(&threads[n], NULL, ask_some, &all) == 0)
+            n++;
+    ask_some(&all);
+    while (n > 0)
+        (void)pthread_join(threads[--n], NULL);
+    return !atomic_load(&all.failed);
 }
 
 static double median(const contest_player *player)
@@ -165,7 +209,8 @@ bool regret_duel(regret_pool *pool, contest *c, const char *name, const char *ag
         for (size_t i = 0; i < pool->n; i++)
             if (strcmp(pool->data[i].name, names[k]) == 0)
                 one = &pool->data[i];
-        good = one && admit(pool, c, one, &both[k]);
+        good = one && ask(pool, c, one, &both[k]);
+        good = good && (both[k].ruled_out || contest_try(c, &both[k]));
         if (good && both[k].ruled_out)
             good = (out_fail("%s: %s", names[k], both[k].ruled_out), false);
     }
@@ -186,9 +231,10 @@ bool regret_measure(regret_pool *pool, contest *c, const contest_player *ours, c
     c->limit_ms = SLOW * median(ours);
     for (size_t i = 0; i < pool->n; i++)
         players[i] = &all[i];
+    good = ask_all(pool, c, all);
     for (size_t i = 0; i < pool->n && good; i++) {
         out_progress("%zu of %zu: %s", i + 1, pool->n, pool->data[i].name);
-        good = admit(pool, c, &pool->data[i], &all[i]);
+        good = all[i].ruled_out || contest_try(c, &all[i]);
     }
     c->limit_ms = 0;
     good = good && screen(c, players, pool->n);
