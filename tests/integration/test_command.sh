@@ -488,6 +488,12 @@ if [ -d "$killer" ]; then
     unset QST_ENVIRONMENT
 fi
 
+# ---- What the device cannot hold -----------------------------------------------------------------------------------
+
+runs 1 run matmul --m 65536 --n 65536 --k 1 --batch 100000
+[ "$(wc -l <"$err")" -eq 1 ] && grep -qE "^qst: run matmul: [abc] takes [0-9.e+]+ MB, over the device.s largest buffer" "$err"
+verdict $? '  one line: more than the device holds'
+
 # ---- bench matmul: that it measures, not what -------------------------------------------------------------------
 
 set -f
@@ -502,7 +508,7 @@ runs 1 bench matmul --problem 'matmul m=0 n=8 k=8 batch=4000000000x4000000000x40
 verdict $? '  one line: more products than can be counted'
 runs 0 bench matmul 24 20x30x40T --rounds 3 $slow
 matches '^  quernstone +[0-9.]+ .* matmul\.'
-runs 0 bench matmul --m 24 --n 1 --k 40 --ta --batch 3 --dtype f64 --rounds 3 $slow --json
+runs 0 bench matmul --m 24 --n 1 --k 40 --transa --batch 3 --dtype f64 --rounds 3 $slow --json
 json 'j["rows"][0]["who"] == "quernstone" and j["rows"][0]["median_ms"] > 0 and j["rows"][0]["max_rel_err"] < 1e-12'
 json 'j["problem"].startswith("m=24 n=1 k=40") and j["regret"] is None'
 runs 0 bench matmul --random 3 --range 16..40 --rounds 1 --all --pin 'matmul.naive.*' --pin 'matmul.unit.min*' --json

@@ -170,7 +170,7 @@ int run_matmul(run_result *r, const device_handle *device, const qst_matmul *pro
     r->pinned = out_need(json_array());
     if (qst_set_find(&set, device->context, "matmul", &err) < 0)
         return out_error("run", err.status, &err);
-    if (!make(&all, device, &p, options))
+    if (!data_fits(device, &p, "run matmul") || !make(&all, device, &p, options))
         goto out;
     p.a.align = data_align(all.a.start);
     p.b.align = data_align(all.b.start);

@@ -95,6 +95,8 @@ static double call(const shape_run *run)
 static bool prepare(shape_run *run)
 {
     const qst_matmul *p = &run->problem;
+    if (!data_fits(run->device, p, problem_shape_label(&run->shape).text))
+        return false;
     data_init(&run->a, &p->a, p->m, p->k, p->batch, 0, 0);
     data_init(&run->b, &p->b, p->k, p->n, p->batch, 0, 0);
     data_init(&run->c, &p->c, p->m, p->n, p->batch, 0, 0);
