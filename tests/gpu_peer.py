@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# gpu_peer.py: cuBLAS by PyTorch on this host: microseconds of a product over three sets of inputs, by replayed graphs of
-# products or queued one by one, whichever is less; the median of 15 times. Prints {"<type>": {"<m>x<n>x<k>[x<batch>]": us}};
+# gpu_peer.py: cuBLAS by PyTorch on this host: microseconds of a product, measured as `qst bench matmul` measures ours
+# (tools/qst/contest.c, data.c): elements even in [-1, 1), one set of inputs, batches of 5 ms and of one call at least, each
+# after a call that is not counted, the median of 15. What the elements are counts at such rates, for the device's power
+# limits them: of torch.rand's, none negative, cuBLAS multiplies 4 to 11 % more a second. Calls are queued one by one, and
+# as a graph of a batch, which costs the host nothing; whichever is less. Prints {"<type>": {"<m>x<n>x<k>[x<batch>]": us}};
 # types f32 (tf32 off), tf32, f16, bf16. Sizes are gpu.sh's variables.
 import json
+import math
 import os
 import statistics
 import sys
@@ -11,37 +15,52 @@ import sys
 import torch
 
 
-def times(body, calls):
+BATCH_US, CALLS, ROUNDS = 5000, 20000, 15
+
+
+def time_one(body):
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    body()
+    end.record()
+    torch.cuda.synchronize()
+    return start.elapsed_time(end) * 1000
+
+
+def times(body, call, calls):
     result = []
-    for _ in range(15):
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        body()
-        end.record()
+    for _ in range(ROUNDS):
+        call()
         torch.cuda.synchronize()
-        result.append(start.elapsed_time(end) * 1000 / calls)
+        result.append(time_one(body) / calls)
     return statistics.median(result)
+
+
+def even(*size):
+    return torch.rand(*size, device="cuda") * 2 - 1
 
 
 def time_of(kind, m, n, k, batch=1):
     dtype = {"f32": torch.float32, "tf32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[kind]
     torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
     lead = (batch,) if batch > 1 else ()
-    sets = [(torch.rand(*lead, m, k, device="cuda").to(dtype), torch.rand(*lead, k, n, device="cuda").to(dtype))
-            for _ in range(3)]
+    a, b = even(*lead, m, k).to(dtype), even(*lead, k, n).to(dtype)
     out = torch.empty(*lead, m, n, device="cuda", dtype=dtype)
-    calls = 20 if m * n * k * batch < 2**36 else 5
 
-    def queue():
-        for i in range(calls):
-            torch.matmul(*sets[i % 3], out=out)
+    def call():
+        torch.matmul(a, b, out=out)
 
-    queue()
+    def queue(calls):
+        for _ in range(calls):
+            call()
+
+    queue(3)
     torch.cuda.synchronize()
+    calls = min(CALLS, math.ceil(BATCH_US / (time_one(lambda: queue(8)) / 8)))
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        queue()
-    return min(times(graph.replay, calls), times(queue, calls))
+        queue(calls)
+    return min(times(graph.replay, call, calls), times(lambda: queue(calls), call, calls))
 
 
 def words(variable):

@@ -11,7 +11,7 @@
 #define B_BYTES (BK * BN * 2)
 #define STAGE   (A_BYTES + B_BYTES)
 #define STEPS   (BK / 16)
-#if (A_BYTES / 16) % THREADS || (B_BYTES / 16) % THREADS
+#if !OWN_COPIES && ((A_BYTES / 16) % THREADS || (B_BYTES / 16) % THREADS)
 #error "tile too small for the group"
 #endif
 
@@ -71,7 +71,7 @@
 #define B_FIRST    (tile.y + b_y * 8 + (long)b_x * b_ld)
 #define B_STEP     b_ld
 #endif
-#if THREADS * 8 / BM % 8 || THREADS * 8 / BN % 8 || THREADS * 8 / BK % 8
+#if !OWN_COPIES && (THREADS * 8 / BM % 8 || THREADS * 8 / BN % 8 || THREADS * 8 / BK % 8)
 #error "a work-item's copies would not keep their place in the pattern"
 #endif
 

@@ -7,13 +7,16 @@
  *                  answer[0] := the words that were right. The device says that it has 48 KB. Groups of 128.
  *   one_wgmma      SM90A: one asynchronous m64n8k16 product of ones, A from registers, B from local memory through a matrix
  *                  descriptor: every sum is 16. answer[0] := the work-items whose sums were. One group of 128.
+ *   one_tensor_copy  SM90A: a tensor copy (TMA), by a map that is made here, of a box of which most lies beyond its matrix.
+ *                  answer has 256 bytes: the matrix's elements, then the map. answer[0] := the elements of the box that
+ *                  came out right, of 256. The wait is bounded. One group of 128.
  *   rate_mma_…     out[i] := 1, after `length` multiply-adds: accumulators start at 1 and get products of which each
  *   rate_wgmma_…   second is the first's negative, so that every sum is exact and 0 while no operand is. A work-item has
  *                  RATE_SUMS results and adds 16 (f16, bf16) or 8 (tf32) to each by a product. `products`: how often the
  *                  chain is run in full, 3 where a result of f32 accuracy takes three. Groups of 128.
  *
  * Macros: BIG_LOCAL, SM90A as above; neither: rate_mma_…, which need compute capability 8.0.
- * Local memory: BIG_LOCAL bytes; 4 KB. The host guarantees that `length` is a multiple of 16 and
+ * Local memory: BIG_LOCAL bytes; 4 KB; 768 bytes. The host guarantees that `length` is a multiple of 16 and
  * that out has room for RATE_SUMS a work-item from `from` on. The instructions of SM90A are comments of the assembly until
  * the mark in front of them is taken away and the processor called sm_90a.
  */
@@ -69,6 +72,72 @@ kernel GROUP void one_wgmma(global uint *answer)
     __asm__ volatile("" : "+f"(x0), "+f"(x1), "+f"(x2), "+f"(x3)::"memory");
     if (x0 == 16.0f && x1 == 16.0f && x2 == 16.0f && x3 == 16.0f)
         atomic_inc(answer);
+}
+
+/* A field of the map, by number or by value. */
+#define FIELD(field, value) __asm__ volatile("//@ tensormap.replace.tile." field ".shared::cta.b1024.b32 [%0], " value ";" ::"r"(map) : "memory")
+#define FIELD8(field, value) __asm__ volatile("//@ tensormap.replace.tile." field ".shared::cta.b1024.b64 [%0], %1;" ::"r"(map), "l"(value) : "memory")
+#define STRIDE(which, bytes) __asm__ volatile("//@ tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], " which ", %1;" ::"r"(map), "l"((ulong)bytes) : "memory")
+
+kernel GROUP void one_tensor_copy(global uint *answer)
+{
+    local uint  words[192] __attribute__((aligned(1024))); /* a box of 4 rows of 64, the map, a barrier */
+    const uint  me = get_local_id(0), box = (uint)(ulong)words, map = box + 512, come = box + 640;
+    const ulong published = (ulong)(answer + 32);
+    uint        done = 0, right = 0;
+
+    if (me < 32)
+        answer[me] = (0x100 + 2 * me) | (0x101 + 2 * me) << 16; /* element i is 0x100 + i */
+    words[me] = 0xffffffffu;
+    if (me < 32)
+        words[128 + me] = 0;
+    if (me == 0)
+        __asm__ volatile("//@ mbarrier.init.shared::cta.b64 [%0], 1; fence.mbarrier_init.release.cluster;" ::"r"(come) : "memory");
+    __asm__ volatile("//@ fence.proxy.async;" ::: "memory");
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (me < 32) {
+        if (me == 0) { /* 8 × 2 × 2 × 2 elements, steps of 16, 32 and 64 bytes */
+            FIELD8("global_address", (ulong)answer);
+            FIELD("rank", "3");
+            FIELD("global_dim", "0, 8");
+            FIELD("global_dim", "1, 2");
+            FIELD("global_dim", "2, 2");
+            FIELD("global_dim", "3, 2");
+            STRIDE("0", 16);
+            STRIDE("1", 32);
+            STRIDE("2", 64);
+            FIELD("box_dim", "0, 64");
+            FIELD("box_dim", "1, 4");
+            FIELD("box_dim", "2, 1");
+            FIELD("box_dim", "3, 1");
+            FIELD("element_stride", "0, 1");
+            FIELD("element_stride", "1, 1");
+            FIELD("element_stride", "2, 1");
+            FIELD("element_stride", "3, 1");
+            FIELD("elemtype", "1");
+            FIELD("interleave_layout", "0");
+            FIELD("swizzle_mode", "3");
+            FIELD("fill_mode", "0");
+        }
+        __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+        __asm__ volatile("//@ tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(published), "r"(map) : "memory");
+        if (me == 0) {
+            __asm__ volatile("//@ fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(published) : "memory");
+            __asm__ volatile("//@ mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 512;" ::"r"(come) : "memory");
+            __asm__ volatile("//@ cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %4}], [%5];" ::"r"(box), "l"(published), "r"(0), "r"(0), "r"(1), "r"(come) : "memory");
+        }
+    }
+    for (uint tries = 0; tries < 1u << 16 && !done; tries++)
+        __asm__ volatile("//@ {.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}" : "=r"(done) : "r"(come) : "memory");
+    for (uint e = me; e < 256; e += 128) {
+        const uint row = e >> 6, x = e & 63, at = row * 64 + ((x >> 3 ^ row) << 3) + (x & 7);
+        const uint got = words[at >> 1] >> ((at & 1) * 16) & 0xffff;
+        right += done && got == (row < 2 && x < 8 ? 0x100 + 48 + row * 8 + x : 0u) ? 1u : 0u;
+    }
+    if (me == 0)
+        answer[0] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    atomic_add(answer, right);
 }
 
 #define RATE_SUMS 64u

@@ -25,9 +25,9 @@ struct block {
 struct known {
     struct _cl_device_id *id;
     nv_ability            ability;
-    uint32_t              asked; /* bits: BIG_LOCAL, SM90A */
+    uint32_t              asked; /* bits: BIG_LOCAL, SM90A, TENSOR */
 };
-enum { BIG_LOCAL = 1, SM90A = 2 };
+enum { BIG_LOCAL = 1, SM90A = 2, TENSOR = 4 };
 
 struct nv_mma {
     const qst_host *host;
@@ -76,7 +76,8 @@ static void ask(nv_mma *plugin, const qst_device *device, struct known *known, u
     if (known->asked & what)
         return;
     status = what == BIG_LOCAL ? nv_probe_big_local(plugin->host, device, &known->ability)
-                               : nv_probe_sm90a(plugin->host, device, &known->ability);
+             : what == SM90A   ? nv_probe_sm90a(plugin->host, device, &known->ability)
+                               : nv_probe_tensor(plugin->host, device, &known->ability);
     if (status == QST_OK)
         known->asked |= what;
 }
@@ -112,12 +113,16 @@ int32_t nv_mma_supports(nv_mma *plugin, const qst_device *device, const nv_needs
         ask(plugin, device, known, BIG_LOCAL);
     if (needs->sm90a)
         ask(plugin, device, known, SM90A);
+    if (needs->tensor && ability->can_sm90a)
+        ask(plugin, device, known, TENSOR);
     if (needs->local_bytes > ability->can_big_local)
         status = ability->can_big_local > NV_PLAIN_LOCAL ? refuse(why, "%u bytes of static local memory, it needs %u",
                                                                   ability->can_big_local, needs->local_bytes)
                                                          : copied(why, ability->why_big_local);
     else if (needs->sm90a && !ability->can_sm90a)
         status = copied(why, ability->why_sm90a);
+    else if (needs->tensor && !ability->can_tensor)
+        status = copied(why, ability->why_tensor);
     (void)pthread_mutex_unlock(&plugin->lock);
     return status;
 }
@@ -164,16 +169,17 @@ static int32_t tell(void *instance, const qst_device *device, uint32_t index, co
     static const struct {
         const char *name;
         nv_needs    needs;
-    } all[] = {{"mma.sync", {80, 0, 0}},
-               {"over 48 KB of local memory", {70, NV_PLAIN_LOCAL + 1, 0}},
-               {"wgmma, by programs retargeted to sm_90a", {90, 0, 1}}};
+    } all[] = {{"mma.sync", {80, 0, 0, 0}},
+               {"over 48 KB of local memory", {70, NV_PLAIN_LOCAL + 1, 0, 0}},
+               {"wgmma, by programs retargeted to sm_90a", {90, 0, 1, 0}},
+               {"tensor copies, by maps made on the device", {90, 0, 1, 1}}};
     if (index >= QSTK_COUNT(all))
         return QST_E_NOTFOUND;
     *name = all[index].name;
     return nv_mma_supports((nv_mma *)instance, device, &all[index].needs, why);
 }
 
-static const qst_abilities abilities = {.size = sizeof abilities, .count = 3, .tell = tell};
+static const qst_abilities abilities = {.size = sizeof abilities, .count = 4, .tell = tell};
 
 extern const qst_builder nv_builder; /* build.c */
 

@@ -23,8 +23,10 @@ typedef struct nv_ability {
     uint32_t units;         /* multiprocessors */
     uint32_t can_big_local; /* bytes of static local memory that were seen to work; NV_PLAIN_LOCAL where no more did */
     uint32_t can_sm90a;     /* programs retargeted to sm_90a run, wgmma gives the right sum */
+    uint32_t can_tensor;    /* tensor copies by maps made on the device bring what they should */
     char     why_big_local[NV_WHY]; /* where it cannot */
     char     why_sm90a[NV_WHY];
+    char     why_tensor[NV_WHY];
 } nv_ability;
 
 /* The plugin in one context: the host, memory that lives as long, what is known of devices. */
@@ -41,6 +43,7 @@ typedef struct nv_needs {
     uint32_t least_cc;    /* 80: mma.sync, asynchronous copies; 90: wgmma */
     uint32_t local_bytes; /* static local memory of its kernel; over NV_PLAIN_LOCAL only where that is proven */
     uint32_t sm90a;       /* 1: its program is retargeted */
+    uint32_t tensor;      /* 1: it is fed by tensor copies; with sm90a */
 } nv_needs;
 
 /* [any thread] For supports(): QST_OK, or E_UNSUPPORTED with a reason that lives as long as the instance. May build and
@@ -72,10 +75,11 @@ int32_t nv_peak_add(nv_mma *plugin, const qst_host *host); /* peak.c: the roof's
 
 /* ---- probe.c ------------------------------------------------------------------------------------------------------ */
 
-/* Proves an ability and fills its two members; a device that cannot have it is not asked. QST_OK: that is how it is,
+/* Each proves an ability and fills its two members; a device that cannot have it is not asked. QST_OK: that is how it is,
  * whether it can or not. E_NOMEM: it could not be asked now, the members say that it cannot. */
 int32_t nv_probe_big_local(const qst_host *host, const qst_device *device, nv_ability *ability);
 int32_t nv_probe_sm90a(const qst_host *host, const qst_device *device, nv_ability *ability);
+int32_t nv_probe_tensor(const qst_host *host, const qst_device *device, nv_ability *ability); /* needs can_sm90a */
 /* The program with the rates of the matrix units: wgmma's with sm90a, else mma's. */
 void nv_probe_program(qst_program *out, uint32_t sm90a);
 

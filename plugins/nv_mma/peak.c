@@ -49,7 +49,7 @@ static uint32_t products_of(const peak_row *row, uint32_t type, uint32_t numeric
 
 static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
 {
-    static const nv_needs mma = {80, 0, 0}, wgmma = {90, 0, 1};
+    static const nv_needs mma = {80, 0, 0, 0}, wgmma = {90, 0, 1, 0};
     const peak           *self = (const peak *)user;
     const peak_row       *row = self->row;
     if (!products_of(row, (uint32_t)key->value[0], (uint32_t)key->value[1]))

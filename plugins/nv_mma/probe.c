@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * probe.c: abilities that no query tells, proven by running a tiny kernel: static local memory over 48 KB, and programs
- * retargeted to sm_90a.
+ * probe.c: abilities that no query tells, proven by running a tiny kernel: static local memory over 48 KB, programs
+ * retargeted to sm_90a, and tensor copies by maps that no library encoded.
  */
 #include "nv_mma.h"
 #include "nv_probe.cl.h"
@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define GROUP      128u
+#define BOX        256u  /* elements that the tensor copy brings */
 #define LOCAL_KEPT 1024u /* of the largest size, for what a compiler adds */
 
 /* The most local memory of a work-group by compute capability, CUDA C++ Programming Guide, "Technical Specifications". */
@@ -30,16 +31,20 @@ void nv_probe_program(qst_program *out, uint32_t sm90a)
     nv_mma_program(out, nv_probe_cl, sizeof nv_probe_cl - 1, sm90a ? "-cl-std=CL1.2 -DSM90A=1" : NULL, sm90a);
 }
 
-/* Runs one kernel of one group; QST_OK and what it counted, or why it does not run. */
+/* Runs one kernel of one group on a buffer of the largest answer; QST_OK and what it counted in the first word, or why
+ * it does not run. */
 static int32_t count(const qst_host *host, const qst_device *device, const qst_program *program, const char *entry,
                      uint32_t *counted, qst_error *err)
 {
     const qst_arg args[] = {qstk_operand(0)};
     qst_launch    launch = qstk_launch(0, entry, 1, args, QSTK_COUNT(args));
+    uint32_t      answer[QST_ANSWER_MAX / 4];
+    int32_t       status;
     launch.global[0] = launch.local[0] = GROUP;
-    *counted = 0;
     memset(err, 0, sizeof *err);
-    return host->run_once(host->self, device, program, &launch, counted, sizeof *counted, err);
+    status = host->run_once(host->self, device, program, &launch, answer, sizeof answer, err);
+    *counted = status == QST_OK ? answer[0] : 0;
+    return status;
 }
 
 /* Writes the reason down; a lack of memory is none that lasts. */
@@ -91,4 +96,16 @@ int32_t nv_probe_sm90a(const qst_host *host, const qst_device *device, nv_abilit
     status = count(host, device, &program, "one_wgmma", &counted, &err);
     ability->can_sm90a = status == QST_OK && counted == GROUP;
     return conclude(status, counted, GROUP, "programs retargeted to sm_90a", &err, ability->why_sm90a);
+}
+
+int32_t nv_probe_tensor(const qst_host *host, const qst_device *device, nv_ability *ability)
+{
+    uint32_t    counted = 0;
+    qst_program program = {.size = sizeof program};
+    qst_error   err;
+    int32_t     status;
+    nv_probe_program(&program, 1);
+    status = count(host, device, &program, "one_tensor_copy", &counted, &err);
+    ability->can_tensor = status == QST_OK && counted == BOX;
+    return conclude(status, counted, BOX, "tensor copies by maps made on the device", &err, ability->why_tensor);
 }

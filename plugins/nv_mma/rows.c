@@ -12,6 +12,7 @@
 #include "nv_mma_f32.cl.h"
 #include "nv_planes.cl.h"
 #include "nv_split.cl.h"
+#include "nv_tma_f16.cl.h"
 #include "nv_wgmma_f16.cl.h"
 #include "nv_wgmma_f32.cl.h"
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #define FIRST      4    /* priority in the group of the rows that the first round compares; over that of `tiled` */
 #define LATER      1    /* and of the others */
 #define NEAR       1.15 /* a row is compared at first where it is estimated within this of the best */
+#define MAP_BYTES  256u /* of the maps of A and B of a group that is fed by tensor copies */
 #define GRID_LIMIT ((double)(((int64_t)1 << 31) - 1))
 
 /* The parts of each kernel's text. */
@@ -78,6 +80,8 @@ static const struct {
                        .slow = {1, 1, 1, 1, 3.2f, 3.2f, 3.2f, 3.2f}}},
     [NV_MMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_mma_f16_cl},
                     {.entry = "nv_mma_f16", .half = 1, .least_cc = 80, .full = 1, .slow = {1, 1, 1, 1, 3, 3, 3, 3}}},
+    [NV_TMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_tma_f16_cl},
+                    {.entry = "nv_tma_f16", .half = 1, .sm90a = 1, .least_cc = 90, .tensor = 1, .slow = {1, 1, 1, 1}}},
     [NV_PLANES] = {{nv_common_cl, nv_planes_cl},
                    {.entry = "nv_planes", .sm90a = 1, .least_cc = 90, .slow = {1, 1, 1, 1, 1.2f, 1.2f, 1.2f, 1.2f}}},
     [NV_SPLIT] = {{nv_common_cl, nv_split_cl}, {.entry = "nv_split_rows", .least_cc = 90}},
@@ -121,6 +125,8 @@ static int32_t fits(const nv_row *row, const nv_kernel *kernel, const qst_device
         return qstk_no(why, kernel->half ? "operands of f16 or bf16 only" : "f32 only");
     if (view->k < kernel->least_k && view->k > 0)
         return qstk_no(why, "k under 64: too short a sum for the bound of numerics PLAIN");
+    if (kernel->tensor && nv_index(row, kernel, view) & NV_LOOSE)
+        return qstk_no(why, "tensor copies: a start, stride or adjacent extent that is no multiple of 16 bytes");
     if (tiles_of(row, view) > GRID_LIMIT)
         return qstk_no(why, "2^31 tiles or more");
     return row->kernel == NV_PLANES ? nv_planes_fits(view, device, why) : QST_OK;
@@ -131,7 +137,7 @@ static int32_t supports(void *user, const qst_device *device, const qst_key *key
     const entry     *self = (const entry *)user;
     const nv_row    *row = self->row;
     const nv_kernel *kernel = &self->set->kernels[row->kernel];
-    const nv_needs   needs = {kernel->least_cc, row->local_bytes, kernel->sm90a};
+    const nv_needs   needs = {kernel->least_cc, row->local_bytes, kernel->sm90a, kernel->tensor};
     const int64_t    type = key->value[QST_MATMUL_KEY_ELEM_LHS];
     if (nv_mma_is_ours(device, why) != QST_OK)
         return QST_E_UNSUPPORTED;
@@ -300,6 +306,23 @@ void nv_args(qst_arg *args, const nv_view *v)
     memcpy(args, all, sizeof all);
 }
 
+/* Groups that go through the tiles, for a kernel fed by tensor copies. */
+static int32_t tensor_steps(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view,
+                            qst_steps *out)
+{
+    const double   units = device->units ? (double)device->units : UNITS, tiles = tiles_of(row, view);
+    const uint64_t groups = (uint64_t)(tiles < units ? tiles : units);
+    qst_arg        args[NV_ARGS + 2];
+    qst_launch     launch = qstk_launch(nv_index(row, kernel, view), kernel->entry, 1, args, QSTK_COUNT(args));
+    int32_t        status = out->workspace(out, 0, groups * MAP_BYTES);
+    nv_args(args, view);
+    args[NV_ARGS] = qstk_i32(view->outer * view->inner);
+    args[NV_ARGS + 1] = qstk_workspace(0);
+    launch.local[0] = row->threads;
+    launch.global[0] = groups * launch.local[0];
+    return status == QST_OK ? out->launch(out, &launch) : status;
+}
+
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
 {
     const entry     *self = (const entry *)user;
@@ -307,11 +330,12 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
     const nv_kernel *kernel = &self->set->kernels[row->kernel];
     nv_view          view;
     int32_t          status = nv_look(&view, (const qst_matmul *)problem, NULL);
-    (void)device;
     if (status != QST_OK)
         return status;
     if (row->kernel == NV_PLANES)
         return nv_planes_steps(row, self->set, &view, out);
+    if (kernel->tensor)
+        return tensor_steps(row, kernel, device, &view, out);
     {
         qst_arg    args[NV_ARGS];
         qst_launch launch = qstk_launch(nv_index(row, kernel, &view), kernel->entry, 1, args, NV_ARGS);
@@ -346,7 +370,7 @@ static int32_t make_texts(nv_mma *plugin, nv_kernel_set *set)
     return QST_OK;
 }
 
-static const qst_membership memberships[] = {{"accelerated", priority, 0, 0}};
+static const qst_membership memberships[] = {{"accelerated", priority, 0, 0}, {"tma", priority, 0, 0}};
 
 static int32_t add(const qst_host *host, const nv_row *row, entry *self)
 {
@@ -354,10 +378,10 @@ static int32_t add(const qst_host *host, const nv_row *row, entry *self)
         .size = (uint32_t)sizeof candidate,
         .op = "matmul",
         .variant = row->variant,
-        .revision = 2,
+        .revision = 3,
         .classes = row->classes,
         .problem_size = (uint32_t)sizeof(qst_matmul),
-        .n_memberships = (uint32_t)QSTK_COUNT(memberships),
+        .n_memberships = self->set->kernels[row->kernel].tensor ? 2 : 1,
         .memberships = memberships,
         .user = self,
         .supports = supports,

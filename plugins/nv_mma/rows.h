@@ -46,6 +46,8 @@ int32_t nv_look(nv_view *view, const qst_matmul *problem, const char **why);
  *   least_k     shorter k does not keep the class's bound
  *   long_k      from which NV_LONG holds, just over a bucket's end so that a key has one program; 0: there is no such
  *   full        has programs for whole tiles
+ *   tensor      fed by tensor copies: wants all of A, B and C aligned; as many groups as the device has units, which go
+ *               through the tiles and keep maps of A and B in a workspace
  *   exempt      NV_ALIGN_… by index: of matrices that need no alignment where TA or TB turns them
  *   slow        estimated time over that of an aligned product that lies as the kernel likes it, by the low three bits
  *               of the index
@@ -56,6 +58,7 @@ typedef struct nv_kernel {
     uint32_t    sm90a;
     uint32_t    least_cc;
     uint32_t    full;
+    uint32_t    tensor;
     int64_t     least_k, long_k;
     uint32_t    exempt_ta, exempt_tb;
     float       slow[8];
@@ -91,6 +94,7 @@ enum {
     NV_MMA_TF32,
     NV_WGMMA_F16,
     NV_MMA_F16,
+    NV_TMA_F16,
     NV_PLANES,
     NV_SPLIT,
     NV_KERNELS

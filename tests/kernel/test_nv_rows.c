@@ -146,6 +146,31 @@ static void what_cannot_be_expressed_is_refused(void **state)
     assert_int_equal(can("3xtf32_64x64x32", &p, NULL), QST_OK);
 }
 
+/* Copies by the tensor engine know only what is a multiple of 16 bytes; their siblings take the rest. */
+static void tensor_copies_want_all_aligned(void **state)
+{
+    static const char reason[] = "tensor copies: a start, stride or adjacent extent that is no multiple of 16 bytes";
+    qst_matmul        p = square(1024, QST_F16);
+    (void)state;
+    as_h200();
+    assert_int_equal(can("half_tma_128x256x64", &p, NULL), QST_OK);
+    p.m = 1021; /* no adjacent extent */
+    assert_int_equal(can("half_tma_128x256x64", &p, NULL), QST_OK);
+    p.a.align = 3;
+    refuses("half_tma_128x256x64", &p, reason);
+    refuses("half_tma_promoted_128x256x64", &p, reason);
+    assert_int_equal(can("half_128x256x64", &p, NULL), QST_OK);
+    p = square(1020, QST_BF16);
+    refuses("half_tma_128x128x64", &p, reason);
+    p = square(1024, QST_BF16);
+    qst_matmul_batch(&p, 3);
+    assert_int_equal(can("half_tma_128x128x64", &p, NULL), QST_OK);
+    p.b.batch[QST_MATMUL_BATCHES - 1] = 1024 * 1024 + 4;
+    refuses("half_tma_128x128x64", &p, reason);
+    p = square(1024, QST_F32);
+    refuses("half_tma_128x128x64", &p, "operands of f16 or bf16 only");
+}
+
 /* The options of the program of a problem's only launch. */
 static const char *options_of(const char *variant, const qst_matmul *p, struct runner_steps *steps)
 {
@@ -200,6 +225,30 @@ static void how_a_problem_lies_picks_the_program(void **state)
     assert_int_equal(steps.launches[0].local[0], 512);
 }
 
+/* As many groups as there are units go through all tiles, with maps for each. */
+static void groups_fed_by_tensor_copies_stay(void **state)
+{
+    struct runner_steps steps;
+    qst_matmul          p = square(4096, QST_F16);
+    const char         *options;
+    (void)state;
+    as_h200();
+    options = options_of("half_tma_promoted_128x256x64", &p, &steps);
+    assert_non_null(strstr(options, "-DBM=128 -DBN=256 -DBK=64 -DSTAGES=4"));
+    assert_non_null(strstr(options, "-DFULL=0"));
+    assert_non_null(strstr(options, "-DPROMOTE=1"));
+    assert_int_equal(steps.launches[0].local[0], 384);
+    assert_int_equal(steps.launches[0].global[0], 132 * 384);
+    assert_int_equal(steps.workspace[0], 132 * 256);
+    p = square(512, QST_F16); /* eight tiles */
+    (void)options_of("half_tma_128x256x64", &p, &steps);
+    assert_int_equal(steps.launches[0].global[0], 8 * 384);
+    assert_int_equal(steps.workspace[0], 8 * 256);
+    qst_matmul_batch(&p, 5);
+    (void)options_of("half_tma_128x256x64", &p, &steps);
+    assert_int_equal(steps.launches[0].global[0], 40 * 384);
+}
+
 static void planes_split_multiply_and_compute_the_rest(void **state)
 {
     static const char *const expected[] = {"nv_split_rows",  "nv_split_maxima", "nv_split_columns",
@@ -232,8 +281,12 @@ static void planes_split_multiply_and_compute_the_rest(void **state)
 static void costs_rank_as_measured(void **state)
 {
     const qst_matmul small = square(512, QST_F32), medium = square(1024, QST_F32), large = square(4096, QST_F32);
+    const qst_matmul half_small = square(512, QST_F16), half_large = square(4096, QST_F16);
     (void)state;
     as_h200();
+    assert_true(cost("half_64x64x64_48k", &half_small) < cost("half_tma_128x256x64", &half_small));
+    assert_true(cost("half_tma_128x256x64", &half_large) < cost("half_128x256x64", &half_large));
+    assert_true(cost("half_tma_promoted_128x256x64", &half_large) < cost("half_promoted_128x128x64", &half_large));
     assert_true(cost("3xtf32_32x64x32_ways4", &small) < cost("3xtf32_64x64x32", &small));
     assert_true(cost("3xtf32_64x64x32", &small) < cost("3xtf32_128x128x16_48k", &small));
     assert_true(cost("3xtf32_64x64x32", &medium) < cost("3xtf32_128x128x16_48k", &medium));
@@ -295,7 +348,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elsewhere_all_are_refused_with_a_reason),
         cmocka_unit_test(what_cannot_be_expressed_is_refused),
+        cmocka_unit_test(tensor_copies_want_all_aligned),
         cmocka_unit_test(how_a_problem_lies_picks_the_program),
+        cmocka_unit_test(groups_fed_by_tensor_copies_stay),
         cmocka_unit_test(planes_split_multiply_and_compute_the_rest),
         cmocka_unit_test(costs_rank_as_measured),
         cmocka_unit_test(a_bucket_has_a_row_that_takes_all_of_it_at_first),
