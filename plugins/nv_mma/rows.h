@@ -71,7 +71,7 @@ typedef struct nv_kernel {
  *   threads, ways        work-items that share a slice, and such sets in a group
  *   local_bytes          static local memory of the kernel
  *   tflops               rate on 132 units at 1.98 GHz when they are full, in 10^12 operations a second
- *   groups               groups that a unit holds at once
+ *   groups               groups that a unit must have for that rate; it may hold more
  *   tile_us              time of a group that is not its sums: start, first copies, stores */
 typedef struct nv_row {
     const char *variant;

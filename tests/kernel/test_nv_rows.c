@@ -281,10 +281,14 @@ static void planes_split_multiply_and_compute_the_rest(void **state)
 static void costs_rank_as_measured(void **state)
 {
     const qst_matmul small = square(512, QST_F32), medium = square(1024, QST_F32), large = square(4096, QST_F32);
-    const qst_matmul half_small = square(512, QST_F16), half_large = square(4096, QST_F16);
+    const qst_matmul half_small = square(512, QST_F16), half_medium = square(1024, QST_F16);
+    const qst_matmul half_large = square(4096, QST_F16);
     (void)state;
     as_h200();
     assert_true(cost("half_64x64x64_48k", &half_small) < cost("half_tma_128x256x64", &half_small));
+    assert_true(cost("half_64x64x64_48k", &half_medium) < cost("half_tma_128x128x64", &half_medium));
+    assert_true(cost("half_promoted_64x64x64_48k", &half_medium) < cost("half_tma_promoted_128x128x64", &half_medium));
+    assert_true(cost("half_tma_128x128x64", &half_medium) < cost("half_tma_128x256x64", &half_medium));
     assert_true(cost("half_tma_128x256x64", &half_large) < cost("half_128x256x64", &half_large));
     assert_true(cost("half_tma_promoted_128x256x64", &half_large) < cost("half_promoted_128x128x64", &half_large));
     assert_true(cost("3xtf32_32x64x32_ways4", &small) < cost("3xtf32_64x64x32", &small));
