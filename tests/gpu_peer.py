@@ -3,7 +3,7 @@
 # gpu_peer.py: cuBLAS by PyTorch on this host: microseconds of a product, measured as `qst bench matmul` measures ours
 # (tools/qst/contest.c, data.c): elements even in [-1, 1), one set of inputs, batches of 5 ms and of one call at least, each
 # after a call that is not counted, the median of 15. What the elements are counts at such rates, for the device's power
-# limits them: of torch.rand's, none negative, cuBLAS multiplies 4 to 11 % more a second. Calls are queued one by one, and
+# limits them: of torch.rand's, none negative, cuBLAS multiplies 4 to 13 % more a second. Calls are queued one by one, and
 # as a graph of a batch, which costs the host nothing; whichever is less. Prints {"<type>": {"<m>x<n>x<k>[x<batch>]": us}};
 # types f32 (tf32 off), tf32, f16, bf16. Sizes are gpu.sh's variables.
 import json
