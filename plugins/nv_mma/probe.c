@@ -52,7 +52,7 @@ static int32_t conclude(int32_t status, uint32_t counted, uint32_t right, const 
                         char why[NV_WHY])
 {
     if (status != QST_OK)
-        (void)snprintf(why, NV_WHY, "%s: the probe does not run: %.140s", what, err->text);
+        (void)snprintf(why, NV_WHY, "%s: the probe does not run: %.120s", what, err->text);
     else if (counted != right)
         (void)snprintf(why, NV_WHY, "%s: the probe gives %u right results of %u", what, (unsigned)counted,
                        (unsigned)right);

@@ -11,7 +11,7 @@
  * turn, by every candidate; in an order that has all levels early, so that after SIGTERM, which ends a run with its counts,
  * what ran is a sample. --huge: offsets beyond 2^31 instead. --shard: those points of --whole; --share: those candidates,
  * which builds each program in one process only. --config names the device and the plugins, as for the library. Exit 0:
- * nothing was wrong, and something ran.
+ * nothing was wrong, and something ran where there was a candidate to run.
  */
 #include "bench.h"
 
@@ -212,7 +212,7 @@ static void whole(matrix_bench *b, const choice *what)
 
 static int summary(const matrix_bench *b, const choice *what)
 {
-    uint32_t i, r, ran = 0, refused = 0, wrong = 0;
+    uint32_t i, r, asked = 0, ran = 0, refused = 0, wrong = 0;
     for (i = 0; i <= b->n; i++) {
         const account *a = &b->accounts[i];
         ran += a->ran;
@@ -220,6 +220,7 @@ static int summary(const matrix_bench *b, const choice *what)
         wrong += a->wrong;
         if (i < b->n && !wanted(b, i, what))
             continue;
+        asked += i < b->n;
         printf("%-48s right %6u  wrong %3u  not applicable %6u\n", bench_name(b, i), a->ran - a->wrong, a->wrong,
                a->refused);
         for (r = 0; r < REASONS; r++)
@@ -227,7 +228,7 @@ static int summary(const matrix_bench *b, const choice *what)
                 printf("    %6u  %s\n", a->reasons[r].count, a->reasons[r].text);
     }
     printf("in all: right %u, wrong %u, not applicable %u\n", ran - wrong, wrong, refused);
-    return wrong || !ran;
+    return wrong || (!ran && asked);
 }
 
 static int usage(void)
