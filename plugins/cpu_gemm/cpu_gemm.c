@@ -13,23 +13,23 @@
  * rows: they read B in the order of memory. Other types than f32 alone and f64 alone are for rows that copy A. */
 /* clang-format off */
 static const struct cpu_gemm_row rows[] = {
-    /* variant,            mr, nv, kc,  pack,                parts, cut,          slices, least, most_m */
-    {"6x4_k128",           6,  4,  128, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,     0},
-    {"6x4_k256",           6,  4,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,     0},
-    {"6x4_k384",           6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,     0},
-    {"6x4_k32_columns2",   6,  4,  32,  CPU_GEMM_IN_PLACE,   2, CPU_GEMM_COLUMNS, 1,      0,     64},
-    {"8x3_k384",           8,  3,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,     0},
-    {"8x3_k32_columns1",   8,  3,  32,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      0,     64},
-    {"8x3_k16_columns1",   8,  3,  16,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      0,     64},
-    {"6x4_k384_b",         6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1,      768,   0},
-    {"6x4_k256_ab",        6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1,      384,   0},
-    {"6x4_k256_ab_rows2",  6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      128,   0},
-    {"6x4_k256_ab_grid",   6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      128,   0},
-    {"8x3_k192_ab_rows2",  8,  3,  192, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
-    {"8x3_k192_ab_rows1",  8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      128,   0},
-    {"6x4_k128_ab_rows2",  6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      384,   0},
-    {"8x3_k32_a_columns1", 8,  3,  32,  CPU_GEMM_PACK_A,     1, CPU_GEMM_COLUMNS, 1,      0,     64},
-    {"6x4_k384_split8",    6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      0,     128},
+    /* variant,            mr, nv, kc,  pack,                parts, cut,          slices, most_m */
+    {"6x4_k128",           6,  4,  128, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0},
+    {"6x4_k256",           6,  4,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0},
+    {"6x4_k384",           6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0},
+    {"6x4_k32_columns2",   6,  4,  32,  CPU_GEMM_IN_PLACE,   2, CPU_GEMM_COLUMNS, 1,      64},
+    {"8x3_k384",           8,  3,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0},
+    {"8x3_k32_columns1",   8,  3,  32,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64},
+    {"8x3_k16_columns1",   8,  3,  16,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64},
+    {"6x4_k384_b",         6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1,      0},
+    {"6x4_k256_ab",        6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1,      0},
+    {"6x4_k256_ab_rows2",  6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0},
+    {"6x4_k256_ab_grid",   6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      0},
+    {"8x3_k192_ab_rows2",  8,  3,  192, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0},
+    {"8x3_k192_ab_rows1",  8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      0},
+    {"6x4_k128_ab_rows2",  6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0},
+    {"8x3_k32_a_columns1", 8,  3,  32,  CPU_GEMM_PACK_A,     1, CPU_GEMM_COLUMNS, 1,      64},
+    {"6x4_k384_split8",    6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      128},
 };
 /* clang-format on */
 

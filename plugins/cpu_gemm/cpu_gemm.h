@@ -27,15 +27,14 @@ enum { CPU_GEMM_ROWS, CPU_GEMM_COLUMNS, CPU_GEMM_GRID };
  *   parts    work-groups for each compute unit; fewer where there is too little work
  *   cut      CPU_GEMM_ROWS, …
  *   slices   parts of k, each a product of its own, added by a second launch; 1: one launch
- *   least    m and n under which the row is a last resort; a third of it for k
- *   most_m   m over which it is one; 0: none */
+ *   most_m   m over which it is a last resort; 0: none */
 struct cpu_gemm_row {
     const char *variant;
     uint32_t    mr, nv, kc;
     uint32_t    pack;
     uint32_t    parts, cut;
     uint32_t    slices;
-    int64_t     least, most_m;
+    int64_t     most_m;
 };
 
 /* What a candidate's functions get as user: its row and the options of its programs. */

@@ -17,9 +17,8 @@
 #define SHARE        0.85      /* of the peak of two fma units that the tiles reach */
 #define BYTES_A_NS   20.0      /* rate at which operands come from memory, about, by all units */
 #define SPLIT_LEAST  1024      /* k of a key under which splitting it is a last resort */
-#define COPY_B_M     128       /* m of a key from which, and n up to which, copying B alone is of use */
-#define COPY_B_N     64
-#define SCATTERED    3.0 /* how much longer B takes from memory in tall panels that few rows use */
+#define NEAR_BYTES   12288 /* of a panel that is read in place as fast as a copy: a quarter of a first-level cache */
+#define SCATTERED    3.0   /* how much longer B takes from memory in tall panels that few rows use */
 #define SCATTERED_K  64
 #define SCATTERED_M  96
 #define SUMS_MAX     (512ull << 20) /* bytes of sums between blocks of k */
@@ -105,6 +104,19 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
     return QST_OK;
 }
 
+/* Is it worth while to copy what may be read in place? A copy costs about as much as one reading of it. B is read once for each
+ * tile of rows, A once for each panel of columns. A small panel stays near wherever it lies; of a larger one rows in place
+ * cross lines, fall into the same sets of a cache, and lie in pages of their own. */
+static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
+{
+    const int64_t *v = key->value;
+    const int64_t  bytes = v[QST_MATMUL_KEY_ELEM_LHS] == QST_F64 ? 8 : 4, width = row->nv * VECTOR_BYTES / bytes;
+    const int64_t  cols = v[QST_MATMUL_KEY_N] < width ? v[QST_MATMUL_KEY_N] : width;
+    const int64_t  depth = v[QST_MATMUL_KEY_K] < (int64_t)row->kc ? v[QST_MATMUL_KEY_K] : (int64_t)row->kc;
+    return v[QST_MATMUL_KEY_M] >= 2 * (int64_t)row->mr && depth * cols * bytes > NEAR_BYTES &&
+           (!(row->pack & CPU_GEMM_PACK_A) || v[QST_MATMUL_KEY_N] > width);
+}
+
 int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why)
 {
     const int64_t *v = key->value;
@@ -114,10 +126,7 @@ int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const
     plain = v[QST_MATMUL_KEY_ELEM_LHS] <= QST_F64 && v[QST_MATMUL_KEY_ELEM_OUT] == v[QST_MATMUL_KEY_ELEM_LHS];
     if (plain && row->pack == CPU_GEMM_PACK_A)
         return qstk_poor(why, "copies A, which these types need not");
-    if (row->pack == CPU_GEMM_PACK_B && v[QST_MATMUL_KEY_M] >= COPY_B_M && v[QST_MATMUL_KEY_N] <= COPY_B_N)
-        return QST_OK; /* few columns seldom begin where lines of memory do, and a copy of them is small */
-    if (plain &&
-        (v[QST_MATMUL_KEY_M] < row->least || v[QST_MATMUL_KEY_N] < row->least || 3 * v[QST_MATMUL_KEY_K] < row->least))
+    if (plain && row->pack && !pays_to_copy(row, key))
         return qstk_poor(why, "copying costs more than it saves for matrices this small");
     if (row->slices > 1 && (v[QST_MATMUL_KEY_N] > row->most_m || v[QST_MATMUL_KEY_K] < SPLIT_LEAST))
         return qstk_poor(why, "split along k for few columns and long sums");
