@@ -124,8 +124,9 @@ uint32_t qst__samples_eliminate(const qst__samples *const *samples, const bool *
  * 1 / Φ⁻¹(0.75): standard deviation over MAD; both textbook values), but the few samples here make MAD itself
  * uncertain, and too small on the average. So the numbers were found by simulation, 400 000 draws for each n; n = 2
  * is Student's t of one degree of freedom, 12.7, as it must be. MAD rather than the standard deviation, because one
- * disturbed sample must not widen the band. */
-static const double HALF_WIDTH[QST__SAMPLES_MAX + 1] = {
+ * disturbed sample must not widen the band. Beyond the table the limit stands with what 32 draws need over it. */
+enum { WIDTHS = 32 };
+static const double HALF_WIDTH[WIDTHS + 1] = {
     0,    0,    12.7, 18.5,  4.75,  4.24,  2.67,  2.50,  1.94,  1.86,  1.58,  1.53,  1.35,  1.33,  1.20,  1.18,  1.09,
     1.08, 1.01, 1.00, 0.935, 0.929, 0.883, 0.875, 0.834, 0.826, 0.793, 0.787, 0.758, 0.754, 0.726, 0.724, 0.700,
 };
@@ -137,27 +138,41 @@ static double clamp_band(double band, double floor)
     return band > floor ? band : floor;
 }
 
+static double half_width(uint32_t n)
+{
+    return n <= WIDTHS ? HALF_WIDTH[n] : 3.642 / sqrt(n) * (1 + 2.8 / n);
+}
+
 static double noise_of(double *ratios, uint32_t n, double median)
 {
     if (n < 2)
         return INFINITY;
     for (uint32_t i = 0; i < n; i++)
         ratios[i] = ratios[i] > median ? ratios[i] - median : median - ratios[i];
-    return HALF_WIDTH[n] * qst__median(ratios, n);
+    return half_width(n) * qst__median(ratios, n);
 }
 
-/* The ratios of samples of equal rounds; `late`: without either's first sample. */
+/* The ratios of samples of equal rounds, which ascend in both; `late`: without either's first sample. */
 static uint32_t pair_up(const qst__samples *a, const qst__samples *b, bool late, double ratios[QST__SAMPLES_MAX])
 {
     uint32_t n = 0;
-    for (uint32_t i = late; i < a->count; i++) {
-        for (uint32_t k = late; k < b->count; k++) {
-            if (a->round[i] != b->round[k])
-                continue;
-            ratios[n++] = (double)a->ns[i] / (double)b->ns[k];
-            break;
-        }
+    for (uint32_t i = late, k = late; i < a->count && k < b->count;) {
+        if (a->round[i] == b->round[k])
+            ratios[n++] = (double)a->ns[i++] / (double)b->ns[k++];
+        else if (a->round[i] < b->round[k])
+            i++;
+        else
+            k++;
     }
+    return n;
+}
+
+uint32_t qst__samples_jumps(const qst__samples *a, const qst__samples *b, double *jumps, uint32_t room)
+{
+    double   ratios[QST__SAMPLES_MAX];
+    uint32_t pairs = pair_up(a, b, false, ratios), n = 0;
+    for (uint32_t i = 1; i < pairs && n < room; i++)
+        jumps[n++] = fabs(ratios[i] / ratios[i - 1] - 1);
     return n;
 }
 

@@ -16,7 +16,7 @@
 /* A CPU device shares its processors with the host's other work: a bracket there is long enough that one wake-up or one
  * turn of the scheduler's does not decide it. In brackets of 1 ms runs of 25 µs varied by a factor of two from sample to
  * sample (PoCL 3.1 on 2 cores); and for a tenth of a second on end a candidate may be slower by itself. */
-#define STEADY_NS      3000000u
+#define STEADY_NS      1000000u
 #define STEADY_REPEATS 1024u
 #define REPEATS_ADDING 16u         /* results grow: qst_op.fill keeps so many exact */
 #define EVICTOR_LEAST  (64u << 20) /* bytes, where the device's cache is not known */

@@ -27,17 +27,19 @@ bool qst__compare_tied(qst__pairing pairing)
     return fabs(pairing.ratio - 1) <= tie(pairing);
 }
 
-bool qst__compare_open(qst__pairing pairing, const qst__samples *a, const qst__samples *b)
+bool qst__compare_open(qst__pairing pairing, double doubt, uint32_t sure, const qst__samples *a, const qst__samples *b)
 {
-    double off = fabs(pairing.ratio - 1);
-    double within = pairing.band > QST__TIE_DOUBT ? pairing.band : QST__TIE_DOUBT;
+    double off = fabs(pairing.ratio - 1), band = isfinite(doubt) ? QST__TIE_WIDTH * doubt : pairing.band;
     double least = b->best ? (double)a->best / (double)b->best : 1;
 
-    if (pairing.band <= QST__TIE_FLOOR && (pairing.pairs >= QST__SURE_PAIRS || off <= QST__TIE_FLOOR))
+    band = band < QST__TIE_FLOOR ? QST__TIE_FLOOR : band;
+    if (pairing.pairs >= sure && pairing.ratio - band >= 1 - QST__TIE_LOSS)
         return false;
-    if (pairing.pairs >= QST__SURE_PAIRS && off + pairing.band <= QST__TIE_LOSS)
+    if (band <= QST__TIE_FLOOR && off <= QST__TIE_FLOOR)
         return false;
-    return off <= within || fabs(pairing.ratio / least - 1) > QST__BAND_MAX;
+    if (off <= (band > QST__TIE_DOUBT ? band : QST__TIE_DOUBT))
+        return true;
+    return pairing.pairs < 2 * sure && fabs(pairing.ratio / least - 1) > QST__BAND_MAX;
 }
 
 double qst__score(qst__series series, const uint32_t *who, uint32_t n, uint32_t at)

@@ -19,12 +19,13 @@
  * from some twenty pairs varies by a fifth from tuning to tuning, and picks near its edge with it. Beyond the second
  * step the median is a better guide than a name, however wide the band. */
 #define QST__TIE_QUIET 0.015
-#define QST__TIE_NOISY 0.03
+#define QST__TIE_NOISY 0.02
 /* While sampling, a ratio nearer to 1 than the first of these is in doubt, unless so many pairs have a band no wider
  * than the floor: fewer have one by chance now and then. */
 #define QST__TIE_DOUBT  0.06
 #define QST__SURE_PAIRS 9u
-/* Two that are so near with so many pairs, band and all, are near enough: whichever is taken costs no more than this. */
+#define QST__SURE_LONG  5u /* where runs are long, and the noise of all candidates tells that of one */
+/* Who is, band and all, faster than the leader by no more than this is no contender: the leader costs no more. */
 #define QST__TIE_LOSS 0.02
 
 /* Samples of candidates 0, 1, … at equal distances in memory. */
@@ -41,9 +42,10 @@ static inline const qst__samples *qst__series_at(qst__series series, uint32_t ca
 qst__pairing qst__compare(const qst__samples *a, const qst__samples *b); /* with the wider band */
 bool         qst__compare_tied(qst__pairing pairing);
 
-/* Undecided, and more samples may change that: the ratio is within the noise; or the least times say something quite
- * different, as on a host with two speeds, where few pairs mislead. */
-bool qst__compare_open(qst__pairing pairing, const qst__samples *a, const qst__samples *b);
+/* Undecided, and more samples of `a` and the leader `b` may change that: `a` may be faster, as far as the doubt of their ratio
+ * (a half-width of 95 %) goes; or the least times say something quite different, as on a host with two speeds, where few
+ * pairs mislead. `sure`: pairs before a near ratio is believed. */
+bool qst__compare_open(qst__pairing pairing, double doubt, uint32_t sure, const qst__samples *a, const qst__samples *b);
 
 /* The median of the pair ratios of who[at] against the others among who[0 … n): the least is the fastest. */
 double qst__score(qst__series series, const uint32_t *who, uint32_t n, uint32_t at);

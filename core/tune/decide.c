@@ -103,16 +103,18 @@ static void sort(const qst__finding *findings, uint32_t *who, uint32_t n)
     }
 }
 
-/* Who stands before the others by all of them may still be slower than one with whom it was paired often. */
+/* Who stands before the others by all of them may still be slower than one with whom it was paired often; of several the one
+ * that is most surely so. */
 static uint32_t beaten_by(const qst__finding *findings, const uint32_t *who, uint32_t n, uint32_t fastest)
 {
     uint32_t better = fastest;
-    double   least = 1;
+    double   least = INFINITY;
 
     for (uint32_t k = 0; k < n; k++) {
         qst__pairing pairing = qst__compare(&findings[who[k]].samples, &findings[fastest].samples);
-        if (who[k] != fastest && pairing.pairs >= QST__SURE_PAIRS && pairing.ratio < least) {
-            least = pairing.ratio;
+        if (who[k] != fastest && pairing.pairs >= QST__SURE_PAIRS && pairing.ratio < 1 &&
+            pairing.ratio + pairing.noise < least) {
+            least = pairing.ratio + pairing.noise;
             better = who[k];
         }
     }

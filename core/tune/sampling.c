@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { LONG_ROUNDS = 2 }; /* rounds of all where runs are long; with the clocked first run three times of each */
+
 /* The fastest live candidate, by the pairs that each makes with the others. */
 static uint32_t find_leader(const qst__schedule *s)
 {
@@ -27,48 +29,6 @@ static uint32_t find_leader(const qst__schedule *s)
     return leader;
 }
 
-/* Short runs on a noisy host: samples cost little, and few of them say little. */
-static bool is_noisy(const qst__schedule *s, qst__pairing pairing)
-{
-    return !s->shortened && pairing.noise > QST__TIE_DOUBT;
-}
-
-static bool grant(const qst__schedule *s, uint32_t i, uint32_t leader, uint32_t most)
-{
-    bool any = s->turns[i] < most && s->turns[leader] < most;
-
-    if (any) {
-        s->allowed[i] = most;
-        s->allowed[leader] = most > s->allowed[leader] ? most : s->allowed[leader];
-    }
-    return any;
-}
-
-/* All live ones have converged: only who may still be as fast as the leader goes on with it, up to max; then the
- * nearest of these alone, up to final; on a noisy host all of these, as far as there is room. Fills allowed[]; false:
- * nobody goes on. */
-static bool allow_contenders(const qst__schedule *s)
-{
-    uint32_t leader = find_leader(s), nearest = QST__NOBODY;
-    double   least = INFINITY;
-    bool     any = false;
-
-    for (uint32_t i = 0; i < s->n; i++) {
-        qst__pairing pairing;
-        if (!s->live[i] || i == leader)
-            continue;
-        pairing = qst__compare(&s->samples[i], &s->samples[leader]);
-        if (!qst__compare_open(pairing, &s->samples[i], &s->samples[leader]))
-            continue;
-        any = grant(s, i, leader, is_noisy(s, pairing) ? QST__SAMPLES_MAX : s->max) || any;
-        if (pairing.ratio < least) {
-            least = pairing.ratio;
-            nearest = i;
-        }
-    }
-    return any || (nearest != QST__NOBODY && grant(s, nearest, leader, s->final));
-}
-
 /* How many turns each live candidate may take as things stand, into allowed[]; false: it is settled. */
 static bool allow(const qst__schedule *s)
 {
@@ -86,7 +46,7 @@ static bool allow(const qst__schedule *s)
     if (waiting || n_live == 1)
         return waiting;
     memset(s->allowed, 0, s->n * sizeof *s->allowed);
-    return allow_contenders(s);
+    return qst__final_allow(s, find_leader(s));
 }
 
 static void let_go(qst__schedule *s, uint32_t i, double factor, uint64_t best)
@@ -104,13 +64,21 @@ static bool is_long(const qst__schedule *s, uint32_t i)
     return s->first_ns[i] >= QST__LONG_NS;
 }
 
+/* How far the pairs of a candidate with the leader may be off. One that alone takes long is not waited for. */
+static double doubt(const qst__schedule *s, uint32_t i, uint32_t leader, qst__pairing pairing)
+{
+    return is_long(s, i) && !s->shortened ? 0 : qst__final_doubt(s, leader, pairing);
+}
+
 /* Is it slower than the leader by so much in most of its pairs, and in none faster? The least times alone would be misled
  * by a host that becomes faster in the middle of a round, few pairs by a leader that was lucky. */
 static bool is_far_behind(const qst__schedule *s, uint32_t i, uint32_t leader, double factor)
 {
     qst__pairing pairing = qst__compare(&s->samples[i], &s->samples[leader]);
 
-    return is_long(s, i) || (pairing.ratio > factor && pairing.least > 1);
+    if (is_long(s, i))
+        return pairing.ratio - doubt(s, i, leader, pairing) > 1;
+    return pairing.ratio > factor && pairing.least > 1;
 }
 
 static void eliminate(qst__schedule *s)
@@ -138,12 +106,12 @@ static double slack(const qst__schedule *s, uint32_t i)
     return seen < least ? 0 : 1 + (s->task->settings->speed_factor - 1) / parts;
 }
 
-/* Is it surely slower than the leader? Short runs are taken again until their pairs say so. */
+/* Is it surely slower than the leader? */
 static bool is_behind(const qst__schedule *s, uint32_t i, uint32_t leader, double factor)
 {
     qst__pairing pairing = qst__compare(&s->samples[i], &s->samples[leader]);
 
-    return pairing.ratio > factor && (is_long(s, i) || pairing.ratio - pairing.noise > 1);
+    return pairing.ratio > factor && pairing.ratio - doubt(s, i, leader, pairing) > 1;
 }
 
 /* Who lags behind by more goes where both its least time and its pairs with the leader say so: the first alone would be
@@ -166,15 +134,13 @@ static void narrow(qst__schedule *s)
     }
 }
 
-/* Runs so long that ten samples of each would take seconds: a third of what may be more than tune.min_samples, for the last
- * two as much again. */
+/* Runs so long that ten samples of each would take seconds: a few of each, then the final. */
 static void shorten(qst__schedule *s)
 {
     if (s->shortened || qst__schedule_best(s) < QST__LONG_NS)
         return;
     s->shortened = true;
-    s->max = s->min + (s->max - s->min) / 3;
-    s->final = s->max + (s->max - s->min + 1);
+    s->max = s->max < LONG_ROUNDS ? s->max : LONG_ROUNDS;
 }
 
 /* One sample for each live candidate that has a turn left; every second time backwards. */

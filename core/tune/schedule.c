@@ -149,6 +149,8 @@ qst_status qst__schedule_sample(qst__schedule *s, uint32_t candidate, uint32_t r
     took = qst__now(s->task->clock) - from;
     lease(s, false);
     s->spent_ns += took;
+    s->sampled_ns += took;
+    s->n_sampled++;
     qst__schedule_finding(s, candidate)->sample_ns += took;
     s->turns[candidate]++;
     if (status == QST_OK && ns == 0)

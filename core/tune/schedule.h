@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * schedule.h: the state of one tuning, and one round of it. Internal to tune/: tuner.c makes it and goes from round
- * to round; schedule.c contacts, sampling.c samples.
+ * to round; schedule.c contacts, sampling.c samples, final.c says who is sampled on.
  *
  * A round: the candidates that are open (not tried yet, or left with too few samples by a budget) are contacted in
  * order of their estimate; then the live ones are sampled round robin, forwards and backwards in turn, so that a
@@ -34,19 +34,22 @@ typedef struct qst__schedule {
     uint32_t            *turns;     /* samples asked for, valid or not, since the last contact of anyone */
     uint32_t            *allowed;   /* so many turns at most, as things stand */
     uint32_t            *queue;     /* the round's open ones while contacting; then scratch */
+    double              *nearness;  /* scratch of the final */
 
     uint32_t reigning;       /* winner of an earlier verdict, contacted before all others; QST__NOBODY */
     uint32_t n_contacted;    /* without the reigning one */
     bool     sole;           /* one candidate in all rounds: verified, not timed */
     bool     roofed;         /* ended by the roof */
     bool     spent;          /* ended by a budget */
-    bool     shortened;      /* max and final are those of long runs */
+    bool     shortened;      /* runs are long: the rounds of all are */
     bool     fallback_right; /* it was found right in this tuning, whether it could be timed or not */
 
     uint32_t min, max, final, confirm; /* samples */
     uint64_t limit_ns;                 /* roof, 0 where it does not end rounds */
     uint64_t budget_ns, build_budget_ns;
     uint64_t spent_ns, built_ns;
+    uint64_t sampled_ns; /* of spent_ns: n_sampled samples */
+    uint32_t n_sampled;
     uint32_t clock_round; /* number of the last sampling round; goes on from an earlier verdict's */
 } qst__schedule;
 
@@ -56,7 +59,7 @@ uint32_t qst__schedule_open(qst__schedule *schedule, uint32_t round);
 /* Contacts the first n of the queue, samples, eliminates; all results are in the verdict's findings. */
 void qst__schedule_run(qst__schedule *schedule, uint32_t n);
 
-/* Shared by its two halves, schedule.c (contact) and sampling.c.
+/* Shared by its parts, schedule.c (contact), sampling.c and final.c.
  *   live       how many are live; the last two of them in `last`
  *   best       least time that a live candidate has shown in this tuning; 0: none
  *   spent      is the budget of checks and samples used up?
@@ -79,6 +82,13 @@ static inline qst__finding *qst__schedule_finding(const qst__schedule *schedule,
 {
     return &schedule->verdict->findings[candidate];
 }
+
+/* final.c: fills allowed[], all zero, with how many turns contenders and leader may take; false: nobody goes on. */
+bool qst__final_allow(const qst__schedule *schedule, uint32_t leader);
+
+/* How far the ratio of a pairing with the leader may be off, with 95 %: its own noise; where runs are long and pairs few, what
+ * the noise of all live candidates says of so many. 0: not known */
+double qst__final_doubt(const qst__schedule *schedule, uint32_t leader, qst__pairing pairing);
 
 /* Says of the first n of the queue why they were not contacted: roof or budget. */
 void qst__schedule_leave(qst__schedule *schedule, uint32_t n);

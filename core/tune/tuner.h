@@ -5,9 +5,9 @@
  * Order of things for a round: each candidate in order of its estimate (unknown ones first, in the order of
  * registration) is pruned by estimate, prepared, checked, and sampled once; then round robin over the live ones,
  * forwards and backwards in turn, with elimination and convergence as model/stats.h says, and the end by roof. When all
- * live ones have converged, only those that may still equal the leader go on with it, up to max_samples, then the
- * nearest of them alone, up to QST__FINAL_SAMPLES; short runs whose pairs are noisy all of them, up to QST__SAMPLES_MAX. A round that gave a valid time ends the tuning. A sole candidate (one
- * in all rounds that may run) is verified, not timed.
+ * live ones have converged, or have had max_samples, comes the final (final.c): those that may be faster than the leader
+ * are sampled on with it until none may, up to QST__FINAL_SAMPLES, on a noisy host up to QST__SAMPLES_MAX, and within the purse.
+ * A round that gave a valid time ends the tuning. A sole candidate (one in all rounds that may run) is verified, not timed.
  *
  * An earlier, partial verdict is gone on with: its findings stay, its winner is contacted first and sampled alongside
  * those it left out; what it left with fewer than min_samples is sampled again, too. Budgets: schedule.h.
@@ -27,8 +27,12 @@
 /* An estimate under this is never too bad: most of it is what a launch may cost, of which estimates know little. */
 #define QST__PRUNE_LEAST_NS 100000.0
 #define QST__LONG_NS        4000000u /* a first run that lasts so long tells as much as a sample */
-#define QST__FINAL_SAMPLES  21u      /* the last two survivors may take so many */
-#define QST__TIE_FLOOR      0.01     /* pair ratios nearer to 1 than this are always ties */
+#define QST__FINAL_SAMPLES  21u      /* those that may still win take so many; more only on a noisy host */
+/* All checks and samples of a tuning cost no more than so many runs of the best, or, where these are short, so long; what
+ * has no time yet, and the rounds of all, are not held up by it. */
+#define QST__PURSE_RUNS 80u
+#define QST__PURSE_NS   800000000u
+#define QST__TIE_FLOOR  0.01 /* pair ratios nearer to 1 than this are always ties */
 
 typedef struct qst__task {
     const qst__alloc    *alloc;

@@ -216,10 +216,12 @@ static void tune_many(host *h, uint32_t n, uint32_t times, uint32_t *picks)
         picks[tune_once(h, n, i, NULL)]++;
 }
 
-/* 0.3 % apart in noise of 2 to 4 %: a pick in a hundred may differ at most (one in two hundred does). */
+/* 0.3 % apart: the more noise the sooner samples end with a lead that may be luck and costs nothing that counts. Then a pick
+ * may differ from the one by name. */
 static void near_ties(void **state)
 {
-    static const double amplitudes[] = {0.02, 0.03, 0.04};
+    static const double   amplitudes[] = {0.01, 0.02, 0.04};
+    static const uint32_t alike[] = {990, 970, 880};
     (void)state;
 
     for (uint32_t i = 0; i < 3; i++) {
@@ -228,9 +230,9 @@ static void near_ties(void **state)
         host     second = {.state = 11 + i, .truth = {1003000, 1000000}, .amplitude = amplitudes[i]};
         uint32_t picks[MOST];
         tune_many(&first, 2, 1000, picks);
-        assert_in_range(picks[0], 990, 1000);
+        assert_in_range(picks[0], alike[i], 1000);
         tune_many(&second, 2, 1000, picks);
-        assert_in_range(picks[0], 990, 1000);
+        assert_in_range(picks[0], alike[i], 1000);
     }
 }
 
@@ -257,7 +259,7 @@ static void noisy_host(void **state)
     assert_in_range(picks[3], 740, 1000);
     assert_in_range(picks[1] + picks[3], 960, 1000);
     tune_once(&h, 6, 0, &samples);
-    assert_in_range(samples, 6 * 5, 6 * QST__SAMPLES_MAX);
+    assert_in_range(samples, 6 * 21, 6 * QST__SAMPLES_MAX);
 }
 
 /* A host that goes from half to full speed while tuning: who is sampled later looks faster, in lone medians. */
@@ -296,7 +298,7 @@ static void samples_are_bounded(void **state)
 
     for (uint32_t i = 0; i < 20; i++) {
         tune_once(&h, 6, i, &samples);
-        assert_in_range(samples, 6 * 5, 6 * 10 + 3 * 11);
+        assert_in_range(samples, 6 * 9, 6 * 32);
     }
 }
 

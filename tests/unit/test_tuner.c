@@ -109,7 +109,7 @@ static void lucky_leader(void **state)
 }
 
 /* Runs of milliseconds: the first one counts. c, 60 % slower, goes after its contact; d, 30 % slower, with a sample more;
- * the rest end sooner than with short runs. */
+ * the rest end as soon as it is clear. */
 static void long_runs(void **state)
 {
     enum { MS = 1000000 };
@@ -126,14 +126,15 @@ static void long_runs(void **state)
     assert_string_equal(outcome(&b, 3), "ELIMINATED");
     assert_string_equal(why(&b, 3), "best of 2 samples 13000000 ns, over 1.167 times 10000000 ns");
     assert_string_equal(winner(&b), "a");
-    assert_in_range(samples(&b, 0), 5, 10);
+    assert_in_range(samples(&b, 0), 3, 6);
     finish(&b);
 
     /* a first run that was quick says that it may be quick */
     scripts[3].first_ns = 11 * MS;
     start(&b, specs, scripts, 4);
     assert_int_equal(tune(&b), QST_OK);
-    assert_in_range(samples(&b, 3), 4, 10);
+    assert_string_equal(outcome(&b, 3), "TIMED");
+    assert_int_equal(samples(&b, 3), 2);
     finish(&b);
 }
 
@@ -296,7 +297,8 @@ static uint64_t alternate(scripted_rig *self, uint32_t candidate, uint32_t k)
     return candidate == 0 ? 100000 + 3000 * (k % 3) : 100000 + 3000 * ((k + k / 3) % 3);
 }
 
-/* Two that noise does not tell apart take 21 samples each, and the tie is settled by launches. */
+/* Two that noise does not tell apart take samples until either is sure to cost no more than the other, more than a quiet host
+ * would have, and the tie is settled by launches. */
 static void last_two(void **state)
 {
     toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}};
@@ -307,8 +309,8 @@ static void last_two(void **state)
     start(&b, specs, scripts, 2);
     b.rig.draw = alternate;
     assert_int_equal(tune(&b), QST_OK);
-    assert_int_equal(samples(&b, 0), QST__FINAL_SAMPLES);
-    assert_int_equal(samples(&b, 1), QST__FINAL_SAMPLES);
+    assert_in_range(samples(&b, 0), QST__FINAL_SAMPLES + 1, QST__SAMPLES_MAX - 1);
+    assert_int_equal(samples(&b, 1), samples(&b, 0));
     assert_int_equal(b.rig.n_checks, 2);
     assert_string_equal(winner(&b), "b");
     finish(&b);
