@@ -255,7 +255,6 @@ static qst_status go_on(const qst__task *given, uint64_t before_ns, qst__verdict
         settings.budget_ms = settings.budget_ms > spent_ms + 1 ? settings.budget_ms - spent_ms : 1;
     task.settings = &settings;
     task.limit_ns = 0;
-    verdict->flags &= ~(uint32_t)QST__VERDICT_ROOF;
     return qst__tune(&task, verdict, err);
 }
 

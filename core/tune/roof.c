@@ -40,9 +40,16 @@ double qst__roof_part(uint32_t level)
     return level < sizeof thresholds / sizeof *thresholds ? thresholds[level] : 0;
 }
 
+/* A launch costs one candidate more and another less: where it is more than this part of the limit, who is under that is not
+ * near to the best yet. */
+#define LAUNCH_PART 0.25
+
 uint64_t qst__roof(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, uint32_t level)
 {
+    uint64_t limit;
+
     if (level >= sizeof thresholds / sizeof *thresholds)
         return 0;
-    return qst__roof_at(work, ops_per_s, bytes_per_s, overhead_ns, thresholds[level]);
+    limit = qst__roof_at(work, ops_per_s, bytes_per_s, overhead_ns, thresholds[level]);
+    return overhead_ns > LAUNCH_PART * (double)limit ? 0 : limit;
 }

@@ -174,7 +174,7 @@ static bool is_open(const qst__schedule *s, uint32_t candidate)
     if (s->contacted[candidate] || s->rounds->round_of[candidate] == 0)
         return false;
     return f->outcome == QST__OUTCOME_UNTRIED ||
-           (f->outcome == QST__OUTCOME_TIMED && f->samples.count < s->min && candidate != s->reigning);
+           (f->outcome == QST__OUTCOME_TIMED && candidate != s->reigning && (f->samples.count < s->min || s->unroofed));
 }
 
 /* The place of a candidate in the order of contact: by estimate, those last that have killed a process before. */

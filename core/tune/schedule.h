@@ -41,6 +41,7 @@ typedef struct qst__schedule {
     bool     sole;           /* one candidate in all rounds: verified, not timed */
     bool     roofed;         /* ended by the roof */
     bool     spent;          /* ended by a budget */
+    bool     unroofed;       /* an earlier tuning was ended by a roof that is withdrawn: who was timed is so again */
     bool     shortened;      /* runs are long: the rounds of all are */
     bool     fallback_right; /* it was found right in this tuning, whether it could be timed or not */
 

@@ -141,6 +141,9 @@ static qst_status schedule_init(qst__schedule *s, const qst__task *task, qst__ve
     s->reigning = find_reigning(verdict, rounds, support);
     s->sole = rounds->start[rounds->n_rounds] == 1;
     s->clock_round = last_clock_round(verdict);
+    s->unroofed = (verdict->flags & QST__VERDICT_ROOF) && !s->limit_ns;
+    if (s->unroofed)
+        verdict->flags &= ~(uint32_t)QST__VERDICT_ROOF;
     return QST_OK;
 }
 

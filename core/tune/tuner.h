@@ -75,7 +75,8 @@ void qst__decide(qst__verdict *verdict);
 /* While a tuning goes on: brings one candidate, whose finding has changed, to its place by median, estimate and name. */
 void qst__decide_place(qst__verdict *verdict, uint32_t candidate);
 
-/* roof.c: ns under which a time is good enough (behaviour 6.1); 0: no limit. Peaks ≤ 0 or not finite are not used. */
+/* roof.c: ns under which a time is good enough (behaviour 6.1); 0: no limit, or one that is a launch for a
+ * quarter or more. Peaks ≤ 0 or not finite are not used. */
 uint64_t qst__roof(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, uint32_t level);
 /* The part of the peaks that is good enough at a level; 0: no part is. */
 double qst__roof_part(uint32_t level);

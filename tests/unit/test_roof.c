@@ -40,6 +40,17 @@ static void the_tighter_bound(void **state)
     assert_int_equal(qst__roof(&work, 1e9, 1e9, 50, QST__LEVEL_MINIMAL), 20050);
 }
 
+/* Where a launch is a large part of it, a time under the limit tells of launches and not of kernels. */
+static void mostly_launch(void **state)
+{
+    const qst_work work = {.ops = 6000, .bytes = 1};
+    (void)state;
+
+    assert_int_equal(qst__roof(&work, 1e9, 1e9, 2500, QST__LEVEL_BALANCED), 10000);
+    assert_int_equal(qst__roof(&work, 1e9, 1e9, 2501, QST__LEVEL_BALANCED), 0);
+    assert_int_equal(qst__roof_at(&work, 1e9, 1e9, 2501, 0.8), 10001);
+}
+
 static void useless_peaks(void **state)
 {
     const qst_work work = {.ops = 6000, .bytes = 12000};
@@ -74,8 +85,8 @@ static void stated_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_example), cmocka_unit_test(levels),      cmocka_unit_test(the_tighter_bound),
-        cmocka_unit_test(useless_peaks),  cmocka_unit_test(stated_part),
+        cmocka_unit_test(worked_example), cmocka_unit_test(levels),        cmocka_unit_test(the_tighter_bound),
+        cmocka_unit_test(mostly_launch),  cmocka_unit_test(useless_peaks), cmocka_unit_test(stated_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,30 @@ static void roof_switched_off(void **state)
     tell(&s);
 }
 
+/* The roof under which b won turns out to have been too low: those that it left timed are timed on, and c, which is
+ * faster, wins. */
+static void roof_withdrawn(void **state)
+{
+    story s = {
+        .n = 3,
+        .limit_ns = 100,
+        .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}},
+        .scripts = {{.samples = {130, 120}}, {.samples = {101, 99, 98}}, {.samples = {140, 130, 80}}},
+        .acts = {
+            {.log = "open p:a c:a a p:b c:b b p:c c:c c a b c c b a close", .winner = "b", .flags = QST__VERDICT_ROOF}}};
+    bench b;
+    (void)state;
+
+    play(&b, &s);
+    b.task.task.limit_ns = 0;
+    assert_int_equal(tune(&b), QST_OK);
+    assert_memory_equal(b.rig.log, "open p:b c:b b p:a c:a a p:c c:c c ", 35);
+    assert_string_equal(winner(&b), "c");
+    assert_int_equal(b.verdict.flags, 0);
+    assert_string_equal(outcome(&b, 2), "TIMED");
+    finish(&b);
+}
+
 /* ---- Budgets ---------------------------------------------------------------------------------------------------- */
 
 static void budget_ends_and_goes_on(void **state)
@@ -204,13 +228,10 @@ static void budget_and_no_fallback(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(roof_confirmed),
-        cmocka_unit_test(roof_needs_evidence),
-        cmocka_unit_test(roof_switched_off),
-        cmocka_unit_test(budget_ends_and_goes_on),
-        cmocka_unit_test(resumed_contacts_the_rest),
-        cmocka_unit_test(budget_before_anything),
-        cmocka_unit_test(budget_and_no_fallback),
+        cmocka_unit_test(roof_confirmed),          cmocka_unit_test(roof_needs_evidence),
+        cmocka_unit_test(roof_switched_off),       cmocka_unit_test(roof_withdrawn),
+        cmocka_unit_test(budget_ends_and_goes_on), cmocka_unit_test(resumed_contacts_the_rest),
+        cmocka_unit_test(budget_before_anything),  cmocka_unit_test(budget_and_no_fallback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
