@@ -115,13 +115,13 @@ static void roof_switched_off(void **state)
  * faster, wins. */
 static void roof_withdrawn(void **state)
 {
-    story s = {
-        .n = 3,
-        .limit_ns = 100,
-        .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}},
-        .scripts = {{.samples = {130, 120}}, {.samples = {101, 99, 98}}, {.samples = {140, 130, 80}}},
-        .acts = {
-            {.log = "open p:a c:a a p:b c:b b p:c c:c c a b c c b a close", .winner = "b", .flags = QST__VERDICT_ROOF}}};
+    story s = {.n = 3,
+               .limit_ns = 100,
+               .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}},
+               .scripts = {{.samples = {130, 120}}, {.samples = {101, 99, 98}}, {.samples = {140, 130, 80}}},
+               .acts = {{.log = "open p:a c:a a p:b c:b b p:c c:c c a b c c b a close",
+                         .winner = "b",
+                         .flags = QST__VERDICT_ROOF}}};
     bench b;
     (void)state;
 
