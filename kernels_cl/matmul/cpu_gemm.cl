@@ -22,6 +22,8 @@
  *                        odd number: kc and some padding
  *               PACK_B   1: each panel of B is copied to local memory first; TB = 1 implies it. 0: full vectors of B
  *                        are read in place, only the ragged last vector of a row is copied
+ *               AHEAD    1: where B is read in place, the panel that comes next is brought nearer line by line while this
+ *                        one is computed: few rows leave no time to wait for it
  * Local memory  `scratch`: kc * (PACK_B ? NR : W) elements and, with PACK_A, BM * LINES * W more
  * Host          kc >= 1, with PACK_A at most LINES * W: a panel of kc x NR of B should stay in the second-level cache; an
  *               argument and not a macro, so that rows that differ in it share a program. lda, ldb, ldc: the stride, in
@@ -122,6 +124,9 @@ static ushort16 narrow16(float16 x) /* to the nearest, ties to even; a NaN stays
 #ifndef PACK_B
 #define PACK_B TB
 #endif
+#ifndef AHEAD
+#define AHEAD 0
+#endif
 #ifndef ROWS
 #define ROWS 264
 #endif
@@ -205,17 +210,31 @@ struct target {
 #define FETCH(from) prefetch(from, W)
 #endif
 
+/* Lines of the panel of B that comes next, fetched at each step of a tile: V of them, or, where a panel has tiles enough,
+ * one: the same V times, which costs no branch. */
+struct near {
+    long far, step;
+};
+
+#if AHEAD && !PACK_B
+#define LOOK(V) UNROLL for (int v = 0; v < V; v++) FETCH(b + near.far + v * near.step);
+#else
+#define LOOK(V)
+#endif
+#define STAY(V)
+
 /* A register tile of V vectors: R = MR rows, or `rows` (at most R) where R is less; `cols` columns are stored. The sums
  * are long in coming: what of C they meet is brought nearer meanwhile. */
-#define TILE(name, R, V, SPACE, TYPE, WIDEN, SAVE)                                                                     \
+#define TILE(name, R, V, SPACE, TYPE, WIDEN, SAVE, LOOK)                                                               \
     static void name(A_SPACE const A_REAL *restrict a, long lda, SPACE const TYPE *restrict b, long b_row, int kc,     \
-                     int rows, int cols, struct target t)                                                              \
+                     int rows, int cols, struct target t, struct near near)                                            \
     {                                                                                                                  \
         VEC s[R][V];                                                                                                   \
         UNROLL for (int i = 0; i < R; i++) UNROLL for (int v = 0; v < V; v++) BEGIN(R, i, v);                          \
         for (int p = 0; p < kc; p++, a += A_STEP, b += b_row) {                                                        \
             VEC bv[V];                                                                                                 \
             UNROLL for (int v = 0; v < V; v++) bv[v] = WIDEN(b + W * v);                                               \
+            LOOK(V)                                                                                                    \
             UNROLL for (int i = 0; i < R; i++)                                                                         \
             {                                                                                                          \
                 const VEC x = a[ROW(R, i) * A_ROW];                                                                    \
@@ -226,19 +245,21 @@ struct target {
     }
 
 /* Rows of one panel, V vectors wide. `a` and the target are at the first of them, the target at the panel's first column. */
-#define PANEL(name, V, SPACE, TYPE, WIDEN, SAVE)                                                                       \
-    TILE(name##_tile, MR, V, SPACE, TYPE, WIDEN, SAVE)                                                                 \
-    TILE(name##_small, SMALL, V, SPACE, TYPE, WIDEN, SAVE)                                                             \
+#define PANEL(name, V, SPACE, TYPE, WIDEN, SAVE, LOOK)                                                                 \
+    TILE(name##_tile, MR, V, SPACE, TYPE, WIDEN, SAVE, LOOK)                                                           \
+    TILE(name##_small, SMALL, V, SPACE, TYPE, WIDEN, SAVE, LOOK)                                                       \
     static void name(A_SPACE const A_REAL *a, long lda, SPACE const TYPE *b, long b_row, int rows, int kc, int cols,   \
                      struct target t, struct ahead *ahead)                                                             \
     {                                                                                                                  \
+        struct near near = {NR, rows > MR * (V - 1) ? 0 : W};                                                          \
         for (; rows >= MR; rows -= MR, t.c += MR * t.ldc, t.sums += MR * t.ld_sums) {                                  \
             look_ahead(ahead);                                                                                         \
-            name##_tile(a, lda, b, b_row, kc, MR, cols, t);                                                            \
+            name##_tile(a, lda, b, b_row, kc, MR, cols, t, near);                                                      \
             a += PACK_A && TA ? (long)MR * kc : MR * A_ROW;                                                            \
+            near.far = near.step ? NR : NR + (near.far + W) % NR;                                                      \
         }                                                                                                              \
         for (; rows > 0; rows -= SMALL, t.c += SMALL * t.ldc, t.sums += SMALL * t.ld_sums, a += SMALL * A_ROW)         \
-            name##_small(a, lda, b, b_row, kc, min(rows, SMALL), cols, t);                                             \
+            name##_small(a, lda, b, b_row, kc, min(rows, SMALL), cols, t, near);                                       \
     }
 
 /* The panel of B that comes next is brought nearer while this one is computed, `step` of its lines before each tile. */
@@ -273,17 +294,17 @@ static void look_ahead(struct ahead *x)
 #define B_REAL  STORED
 #define B_WIDE  WIDE
 #define SAVE    SAVE_WHOLE
-PANEL(ragged, 1, local, REAL, SELF, SAVE_RAGGED)
+PANEL(ragged, 1, local, REAL, SELF, SAVE_RAGGED, STAY)
 #endif
-PANEL(panel1, 1, B_SPACE, B_REAL, B_WIDE, SAVE)
+PANEL(panel1, 1, B_SPACE, B_REAL, B_WIDE, SAVE, LOOK)
 #if NV >= 2
-PANEL(panel2, 2, B_SPACE, B_REAL, B_WIDE, SAVE)
+PANEL(panel2, 2, B_SPACE, B_REAL, B_WIDE, SAVE, LOOK)
 #endif
 #if NV >= 3
-PANEL(panel3, 3, B_SPACE, B_REAL, B_WIDE, SAVE)
+PANEL(panel3, 3, B_SPACE, B_REAL, B_WIDE, SAVE, LOOK)
 #endif
 #if NV >= 4
-PANEL(panel4, 4, B_SPACE, B_REAL, B_WIDE, SAVE)
+PANEL(panel4, 4, B_SPACE, B_REAL, B_WIDE, SAVE, LOOK)
 #endif
 
 static void panel(int vectors, A_SPACE const A_REAL *a, long lda, B_SPACE const B_REAL *b, long b_row, int rows, int kc,

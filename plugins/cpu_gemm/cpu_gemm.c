@@ -10,26 +10,27 @@
 
 /* A name tells tile, block of k, what is packed and, where that is not 4 and along rows, cut and groups a unit. Rows that
  * differ in the last two only, or in the block while A is read in place, share their programs. Short blocks are for few
- * rows: they read B in the order of memory. Other types than f32 alone and f64 alone are for rows that copy A. */
+ * rows: they read B in the order of memory, or fetch it ahead. Other types than f32 alone and f64 alone are for rows that
+ * copy A. */
 /* clang-format off */
 static const struct cpu_gemm_row rows[] = {
-    /* variant,            mr, nv, kc,  pack,                parts, cut,          slices, most_m */
-    {"6x4_k128",           6,  4,  128, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0},
-    {"6x4_k256",           6,  4,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0},
-    {"6x4_k384",           6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0},
-    {"6x4_k32_columns2",   6,  4,  32,  CPU_GEMM_IN_PLACE,   2, CPU_GEMM_COLUMNS, 1,      64},
-    {"8x3_k384",           8,  3,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0},
-    {"8x3_k32_columns1",   8,  3,  32,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64},
-    {"8x3_k16_columns1",   8,  3,  16,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64},
-    {"6x4_k384_b",         6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1,      0},
-    {"6x4_k256_ab",        6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1,      0},
-    {"6x4_k256_ab_rows2",  6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0},
-    {"6x4_k256_ab_grid",   6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      0},
-    {"8x3_k192_ab_rows2",  8,  3,  192, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0},
-    {"8x3_k192_ab_rows1",  8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      0},
-    {"6x4_k128_ab_rows2",  6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0},
-    {"8x3_k32_a_columns1", 8,  3,  32,  CPU_GEMM_PACK_A,     1, CPU_GEMM_COLUMNS, 1,      64},
-    {"6x4_k384_split8",    6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      128},
+    /* variant,                mr, nv, kc,  pack,      parts for a unit, cut,          slices, most_m, ahead */
+    {"6x4_k128",               6,  4,  128, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0},
+    {"6x4_k256",               6,  4,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0},
+    {"6x4_k384",               6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0},
+    {"8x3_k64_columns1_ahead", 8,  3,  64,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64,     1},
+    {"6x4_k32_columns2",       6,  4,  32,  CPU_GEMM_IN_PLACE,   2, CPU_GEMM_COLUMNS, 1,      64,     0},
+    {"8x3_k384",               8,  3,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0},
+    {"8x3_k32_columns1",       8,  3,  32,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64,     0},
+    {"6x4_k384_b",             6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1,      0,      0},
+    {"6x4_k256_ab",            6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1,      0,      0},
+    {"6x4_k256_ab_rows2",      6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0},
+    {"6x4_k256_ab_grid",       6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      0,      0},
+    {"8x3_k192_ab_rows2",      8,  3,  192, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0},
+    {"8x3_k192_ab_rows1",      8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0},
+    {"6x4_k128_ab_rows2",      6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0},
+    {"8x3_k32_a_columns1",     8,  3,  32,  CPU_GEMM_PACK_A,     1, CPU_GEMM_COLUMNS, 1,      64,     0},
+    {"6x4_k384_split8",        6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      128,    0},
 };
 /* clang-format on */
 
@@ -116,7 +117,7 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
 static const qst_candidate like = {
     .size = sizeof like,
     .op = "matmul",
-    .revision = 4,
+    .revision = 5,
     .classes = QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST,
     .problem_size = sizeof(qst_matmul),
     .n_memberships = QSTK_COUNT(memberships),

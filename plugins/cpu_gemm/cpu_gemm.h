@@ -27,7 +27,8 @@ enum { CPU_GEMM_ROWS, CPU_GEMM_COLUMNS, CPU_GEMM_GRID };
  *   parts    work-groups for each compute unit; fewer where there is too little work
  *   cut      CPU_GEMM_ROWS, …
  *   slices   parts of k, each a product of its own, added by a second launch; 1: one launch
- *   most_m   m over which it is a last resort; 0: none */
+ *   most_m   m over which it is a last resort; 0: none
+ *   ahead    are panels of B that are read in place fetched before their turn? */
 struct cpu_gemm_row {
     const char *variant;
     uint32_t    mr, nv, kc;
@@ -35,6 +36,7 @@ struct cpu_gemm_row {
     uint32_t    parts, cut;
     uint32_t    slices;
     int64_t     most_m;
+    uint32_t    ahead;
 };
 
 /* What a candidate's functions get as user: its row and the options of its programs. */

@@ -21,6 +21,13 @@
 #define SCATTERED    3.0   /* how much longer B takes from memory in tall panels that few rows use */
 #define SCATTERED_K  64
 #define SCATTERED_M  96
+#define LATE         1.2       /* the same where nothing of it is fetched ahead */
+#define SMALL_B      1048576.0 /* bytes of B that stay in a second-level cache of 2 MB anyway */
+#define LARGE_B      8388608.0 /* bytes of B over which panels read in place come late, their rows being pages apart */
+#define PANEL_BYTES  40960u    /* of a panel of B that stays in a first-level cache of 48 KB */
+#define SPILLED      1.06      /* how much longer products with a larger one take */
+#define STRIDED      1.25      /* the same where it is read in place, of a large B */
+#define WAIT         0.01      /* the same, over the parts of a unit: at the end one waits for the other */
 #define SUMS_MAX     (512ull << 20) /* bytes of sums between blocks of k */
 #define PACK_STEPS   0.7            /* fma of a vector that copying one vector costs, about */
 #define TRANSPOSE    3.0            /* the same where it is transposed */
@@ -84,6 +91,8 @@ void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *te
     int used = snprintf(text, size, "-cl-std=CL1.2 -DELEMENT=%u -DOUT=%u -DMR=%u -DNV=%u -DTA=%u -DTB=%u -DPACK_B=%d",
                         storage_element(storage), storage_out(storage), row->mr, row->nv, index >> 1, index & 1u,
                         packs_b(row, index));
+    if (row->ahead && !packs_b(row, index))
+        used += snprintf(text + used, size - (size_t)used, " -DAHEAD=1");
     if (row->pack & CPU_GEMM_PACK_A)
         snprintf(text + used, size - (size_t)used, " -DPACK_A=1 -DROWS=%u -DLINES=%u", packed_rows(row, type),
                  packed_lines(row, type));
@@ -210,6 +219,23 @@ static struct cut cut_problem(const struct cpu_gemm_row *row, const qst_device *
     return cut;
 }
 
+/* How much longer operands take to come, and products to be made, than where panels of B are at hand: in the first-level
+ * cache when they are used again, or fetched before their turn where few rows use them. */
+static double lateness(const struct cpu_gemm_row *row, const struct matmul_view *v, double b_bytes)
+{
+    const int in_place = !packs_b(row, v->index);
+    if (b_bytes <= SMALL_B || v->m >= SCATTERED_M)
+        return 1.0;
+    return row->kc > SCATTERED_K ? SCATTERED : row->ahead && in_place ? 1.0 : LATE;
+}
+
+static double slowness(const struct cpu_gemm_row *row, const struct matmul_view *v, double b_bytes)
+{
+    if (b_bytes <= SMALL_B || row->kc * row->nv * VECTOR_BYTES <= PANEL_BYTES)
+        return 1.0;
+    return b_bytes > LARGE_B && !packs_b(row, v->index) ? STRIDED : SPILLED;
+}
+
 /* The arithmetic of whole tiles, what is copied or widened in place, and what comes from memory, on the units that get a
  * part. */
 double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *device, const struct cpu_gemm_problem *p)
@@ -230,9 +256,10 @@ double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *devic
     const double of_ab = bytes_of(storage_element(p->storage)), of_c = bytes_of(storage_out(p->storage));
     const double bytes = of_ab * ((double)v->m * depth + depth * (double)v->n) + of_c * (double)v->m * (double)v->n;
     const double per_ns = units * (double)device->clock_mhz * 1e-3 * 2.0 * SHARE * device->vector_f32 / 16.0;
-    const double compute = steps * products / per_ns,
-                 rate = v->m < SCATTERED_M && row->kc > SCATTERED_K ? BYTES_A_NS / SCATTERED : BYTES_A_NS,
-                 memory = bytes * products / rate;
+    const double of_b = of_ab * depth * (double)v->n;
+    const double wait = 1.0 + WAIT * device->units / groups;
+    const double compute = steps * slowness(row, v, of_b) * wait * products / per_ns;
+    const double memory = bytes * lateness(row, v, of_b) * products / BYTES_A_NS;
     return per_ns > 0.0 ? LAUNCH_NS + (compute > memory ? compute : memory) : 0.0;
 }
 

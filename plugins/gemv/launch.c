@@ -16,7 +16,10 @@
 #define CPU_LAUNCH_NS  20000.0
 #define CPU_BYTES_A_NS 20.0 /* rate at which a matrix comes, about, by all units; a vector of 64 bytes by one in */
 #define CPU_VECTOR_NS  1.2
-#define STRIPS         1.3 /* how much longer a matrix takes in strips than in the order of memory */
+#define STRIPS         1.3  /* how much longer a matrix takes in strips than in the order of memory */
+#define FEW_LINES      0.1  /* the same by line, over the number of lines at a time: streams that overlap */
+#define FEW_SWEPT      0.25 /* the same of a sweep, which also goes over the sums again */
+#define WAIT           0.08 /* the same at the end, over the parts of a unit: one waits for the other */
 #define GPU_LAUNCH_NS  4000.0
 #define GPU_BYTES      8.0  /* a clock and compute unit, about */
 #define CPU_GROUPS     30.0 /* how much longer kernels with barriers take on a CPU device */
@@ -105,8 +108,11 @@ static double cpu_estimate(const struct gemv_row *row, const qst_device *device,
     const double     w = vector(v->type), count = (double)v->count, k = (double)v->k;
     const double     products = (double)(v->outer * v->inner), groups = (double)(cut.over * cut.among * v->slices);
     const double     units = groups < device->units ? groups : device->units;
+    const double     order = row->kernel == GEMV_STRIP ? STRIPS
+                             : row->kernel == GEMV_DOT ? 1.0 + FEW_LINES / row->a
+                                                       : 1.0 + FEW_SWEPT / row->a;
     const double     bytes =
-        count * k * item(v->type) * products / CPU_BYTES_A_NS * (row->kernel == GEMV_STRIP ? STRIPS : 1.0);
+        count * k * item(v->type) * products / CPU_BYTES_A_NS * order * (1.0 + WAIT * device->units / groups);
     double vectors = row->kernel == GEMV_DOT ? count * (k / w + 6.0 + (double)(v->slice % (int64_t)w))
                      : v->count < (int64_t)w ? count * k
                                              : (count / w + (double)(v->count % (int64_t)w)) * k;

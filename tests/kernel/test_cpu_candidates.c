@@ -328,8 +328,8 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k384", 64, 64, 64, QST_OK},
         {"cpu_gemm.6x4_k256_ab", 64, 64, 64, QST_POOR},
         {"cpu_gemm.6x4_k256_ab", 1024, 1024, 1024, QST_OK},
-        {"cpu_gemm.8x3_k16_columns1", 1024, 1024, 1024, QST_POOR},
-        {"cpu_gemm.8x3_k16_columns1", 16, 4096, 4096, QST_OK},
+        {"cpu_gemm.8x3_k64_columns1_ahead", 1024, 1024, 1024, QST_POOR},
+        {"cpu_gemm.8x3_k64_columns1_ahead", 16, 4096, 4096, QST_OK},
         {"cpu_gemm.8x3_k32_a_columns1", 16, 4096, 4096, QST_POOR},
         {"cpu_gemm.6x4_k384_split8", 64, 64, 64, QST_POOR},
         {"cpu_gemm.6x4_k384_split8", 64, 64, 8192, QST_OK},
@@ -355,6 +355,52 @@ static void sizes(void **state)
             &matmul_case_candidate(&bench, i ? "cpu_gemm.6x4_k256_ab" : "cpu_gemm.8x3_k32_a_columns1")->candidate;
         const char *why = NULL;
         assert_int_equal(c->supports(c->user, &bench.device, &key, &why), QST_OK);
+    }
+}
+
+/* The cheapest of a plugin by estimate where one is the fastest by far, or all are bound by memory and the first that is
+ * good enough ends the search: few rows, matrices larger than a second-level cache, products with a vector. */
+static void first_by_estimate(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t     m, n, k;
+        int         tb;
+    } all[] = {
+        {"cpu_gemm.8x3_k64_columns1_ahead", 4, 4096, 4096, 0},
+        {"cpu_gemm.8x3_k64_columns1_ahead", 32, 4096, 4096, 0},
+        {"cpu_gemm.8x3_k384", 256, 256, 256, 0},
+        {"cpu_gemm.8x3_k192_ab_rows2", 2048, 2048, 2048, 0},
+        {"gemv.dot_8x1_groups64", 4096, 1, 4096, 0},
+        {"gemv.dot_8x1_groups64", 1, 4096, 4096, 1},
+        {"gemv.sweep_16", 1, 4096, 4096, 0},
+    };
+    qst_device device = bench.device; /* but for its size and speed, which decide */
+    uint32_t   i, j;
+    (void)state;
+    device.units = 2;
+    device.clock_mhz = 2300;
+    device.vector_f32 = 16;
+    device.local_bytes = 2 << 20;
+    for (i = 0; i < QSTK_COUNT(all); i++) {
+        const struct runner_candidate *first = NULL;
+        double                         least = 0;
+        qst_matmul                     p;
+        qst_matmul_init(&p, all[i].m, all[i].n, all[i].k, QST_F32);
+        p.b.row = all[i].tb ? 1 : p.b.row;
+        p.b.col = all[i].tb ? p.k : p.b.col;
+        for (j = 1; j < bench.n; j++) {
+            const qst_candidate *c = &bench.candidates[j].candidate;
+            const char          *why = NULL;
+            const double         ns = c->estimate(c->user, &device, &p);
+            if (strncmp(bench.candidates[j].name, all[i].name, strcspn(all[i].name, ".") + 1) != 0 ||
+                c->can_run(c->user, &device, &p, &why) != QST_OK || (first && ns >= least))
+                continue;
+            first = &bench.candidates[j];
+            least = ns;
+        }
+        assert_non_null(first);
+        assert_string_equal(first->name, all[i].name);
     }
 }
 
@@ -419,10 +465,13 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals), cmocka_unit_test(grids),   cmocka_unit_test(devices_and_costs),
-        cmocka_unit_test(floats),   cmocka_unit_test(batches), cmocka_unit_test(strict),
-        cmocka_unit_test(vectors),  cmocka_unit_test(sizes),   cmocka_unit_test(steps_apart),
-        cmocka_unit_test(shared),   cmocka_unit_test(doubles), cmocka_unit_test(narrow),
+        cmocka_unit_test(refusals),          cmocka_unit_test(grids),
+        cmocka_unit_test(devices_and_costs), cmocka_unit_test(floats),
+        cmocka_unit_test(batches),           cmocka_unit_test(strict),
+        cmocka_unit_test(vectors),           cmocka_unit_test(sizes),
+        cmocka_unit_test(steps_apart),       cmocka_unit_test(shared),
+        cmocka_unit_test(doubles),           cmocka_unit_test(narrow),
+        cmocka_unit_test(first_by_estimate),
     };
     return cmocka_run_group_tests_name("cpu_candidates", tests, set_up, tear_down);
 }
