@@ -40,6 +40,8 @@ char *qst__builder_object(const qst__programs *programs, const char *source, siz
     if (*code == CL_SUCCESS)
         object = qst__binary_of(programs->alloc, cl, out_length, code);
     (void)clReleaseProgram(cl);
+    if (programs->fronted)
+        programs->fronted(programs->builder_user);
     return object;
 }
 
@@ -61,18 +63,20 @@ static cl_program load(const qst__programs *programs, const result *machine, con
     return NULL;
 }
 
-/* The two steps between the driver's two. */
+/* The two steps between the driver's two; ns: what they took. */
 static qst_status finish(const qst__builder *by, const qst_program *desc, const qst_object *object, const char *options,
-                         result *out, qst_error *err)
+                         const qst__clock *clock, uint64_t ns[2], result *out, qst_error *err)
 {
     const qst_builder *b = by->builder;
     bool               retargeted = desc->form == QST_PROGRAM_RETARGETED;
     result             text = {out->alloc, NULL, 0};
     char              *changed = NULL;
     size_t             length = 0;
+    uint64_t           start = qst__now(clock);
     int32_t            status;
 
     status = b->compile(by->instance, by->device, object, &by->library, options, &text, take, err);
+    ns[0] = qst__now(clock) - start;
     if (status == QST_OK && !text.bytes)
         status = qst__fail(err, QST_E_BUILD, who, "no assembly");
     if (status == QST_OK && retargeted) {
@@ -85,6 +89,7 @@ static qst_status finish(const qst__builder *by, const qst_program *desc, const 
     if (status == QST_OK)
         status = b->assemble(by->instance, by->device, text.bytes, text.length, retargeted ? desc->target : NULL, out,
                              take, err);
+    ns[1] = qst__now(clock) - start - ns[0];
     if (status == QST_OK && !out->bytes)
         status = qst__fail(err, QST_E_BUILD, who, "no machine code");
     if (status != QST_OK)
@@ -101,6 +106,7 @@ cl_program qst__builder_build(const qst__programs *programs, const qst__builder 
     size_t     length = 0;
     cl_int     code;
     cl_program cl = NULL;
+    uint64_t   start = qst__now(&programs->clock), began, step[2] = {0, 0};
     char      *bytes = qst__builder_object(programs, desc->data, (size_t)desc->length, options, &length, &code);
 
     if (!bytes) {
@@ -109,8 +115,16 @@ cl_program qst__builder_build(const qst__programs *programs, const qst__builder 
     }
     object.data = bytes;
     object.length = length;
-    if (finish(by, desc, &object, options, &machine, err) == QST_OK)
-        cl = load(programs, &machine, options, err);
+    began = qst__now(&programs->clock);
+    if (finish(by, desc, &object, options, &programs->clock, step, &machine, err) == QST_OK) {
+        if (!by->trusted || by->trusted(by->trusted_user))
+            cl = load(programs, &machine, options, err);
+        else
+            (void)qst__fail(err, QST_E_BUILD, who, "its check is not right");
+    }
+    QST__LOG(programs->log, CL, DEBUG, "front end %.1f ms, compiler %.1f, assembler %.1f, to the driver %.1f",
+             (double)(began - start) * 1e-6, (double)step[0] * 1e-6, (double)step[1] * 1e-6,
+             (double)(qst__now(&programs->clock) - began - step[0] - step[1]) * 1e-6);
     qst__free(programs->alloc, machine.bytes);
     qst__free(programs->alloc, bytes);
     return cl;

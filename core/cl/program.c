@@ -336,6 +336,20 @@ qst_status qst__programs_digest(const qst__programs *programs, const qst_program
     return status;
 }
 
+/* With the lock held, which is given meanwhile. */
+static void build_entry(qst__programs *programs, const qst_program *desc, const char *options, qst__program *program,
+                        uint64_t *ns)
+{
+    int state;
+
+    program->state = STATE_BUILDING;
+    qst__lock_give(&programs->lock);
+    state = build(programs, desc, options, program, ns);
+    qst__lock_take(&programs->lock);
+    program->state = state;
+    qst__cond_wake(&program->changed);
+}
+
 qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
                              qst_error *err)
 {
@@ -357,14 +371,8 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
         qst__cond_wait(&program->changed, &programs->lock);
         waited += qst__now(&programs->clock) - start;
     }
-    if (program && program->state == STATE_EMPTY) {
-        program->state = STATE_BUILDING;
-        qst__lock_give(&programs->lock);
-        int state = build(programs, desc, options, program, &ns);
-        qst__lock_take(&programs->lock);
-        program->state = state;
-        qst__cond_wake(&program->changed);
-    }
+    if (program && program->state == STATE_EMPTY)
+        build_entry(programs, desc, options, program, &ns);
     code = program ? program->code : CL_SUCCESS;
     qst__lock_give(&programs->lock);
 
@@ -381,6 +389,22 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
     }
     qst__free(programs->alloc, options);
     return status;
+}
+
+void qst__programs_expect(qst__programs *programs, const qst_program *desc)
+{
+    uint8_t  digest[32];
+    uint64_t ns;
+    char    *options;
+
+    if (identify(programs, desc, &options, digest, NULL) != QST_OK)
+        return;
+    qst__lock_take(&programs->lock);
+    qst__program *program = find_or_add(programs, digest);
+    if (program && program->state == STATE_EMPTY)
+        build_entry(programs, desc, options, program, &ns);
+    qst__lock_give(&programs->lock);
+    qst__free(programs->alloc, options);
 }
 
 cl_program qst__program_cl(const qst__program *program)

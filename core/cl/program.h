@@ -28,12 +28,15 @@ typedef struct qst__binaries {
     void (*save)(void *user, const uint8_t digest[32], bool failed, const void *bytes, size_t length);
 } qst__binaries;
 
-/* A plugin's builder on the device, and the object of its library. */
+/* A plugin's builder on the device, and the object of its library.
+ *   trusted   asked when machine code is there and before the driver gets it: is the builder right? NULL: it is */
 typedef struct qst__builder {
     const qst_builder *builder;
     void              *instance;
     const qst_device  *device;
     qst_object         library;
+    bool (*trusted)(void *user);
+    void *trusted_user;
 } qst__builder;
 
 /* A program that was made or failed to be. */
@@ -58,8 +61,9 @@ typedef struct qst__programs {
     qst__binaries     binaries; /* zero: programs live as long as the process; set before the first get */
     void (*built)(void *user, const qst__built *built); /* told of each; NULL: nobody. Set before the first get */
     void *built_user;
+    void (*fronted)(void *user);                /* a thread has left the front end; NULL: nobody is told */
     const qst__builder *(*builder)(void *user); /* asked before each build; NULL, or NULL given: the driver builds */
-    void *builder_user;
+    void *builder_user;                         /* of both */
 } qst__programs;
 
 void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const qst__log *log, cl_context context,
@@ -67,10 +71,14 @@ void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const 
 void qst__programs_finish(qst__programs *programs);
 
 /* Gives the built program, borrowed until finish. build_ns: time that this call took for a build, its own or one that it
- * waited for, which the counters get too; NULL: nobody waits for it, it counts for no one. E_BUILD: the error's text has the first lines of the log that fit, and
+ * waited for, which the counters get too; NULL: it counts for no one. E_BUILD: the error's text has the first lines of the log that fit, and
  * *out is the failed program, whose log is whole; it has no cl_program. Otherwise *out is NULL on failure. */
 qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
                              qst_error *err);
+
+/* Builds the program if nobody has begun to: for whoever builds ahead, and so waits for no other. A failure shows when it
+ * is got. */
+void qst__programs_expect(qst__programs *programs, const qst_program *desc);
 
 /* Has the program's binary kept. To be called once its kernels have run with the local sizes they will be used with, and have finished:
  * some drivers compile at the first launch, and what was not compiled by then is not in the binary. Nothing where it

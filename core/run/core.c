@@ -17,7 +17,7 @@
 #define GPU_ITEMS 65536u
 #define GPU_GROUP 256u
 
-/* recipe: NULL, or the launch that it is for, over `count` elements. */
+/* recipe: NULL, or the launch that it is for, over `count` elements. program: NULL, nobody waits for it. */
 static qst_status build(qst__shelf *shelf, uint32_t type, const qst__recipe *recipe, uint64_t count,
                         qst__program **program, uint64_t *ns, qst_error *err)
 {
@@ -48,7 +48,9 @@ static qst_status build(qst__shelf *shelf, uint32_t type, const qst__recipe *rec
         desc.options = options.text;
         if (recipe)
             status = qst__background_build(site, &desc, recipe, 0, bytes, "core", &ahead, err);
-        if (status == QST_OK)
+        if (!program)
+            qst__programs_expect(&site->programs, &desc);
+        else if (status == QST_OK)
             status = qst__programs_get(&site->programs, &desc, program, ns, err);
     }
     qst__str_finish(&options);
@@ -58,9 +60,7 @@ static qst_status build(qst__shelf *shelf, uint32_t type, const qst__recipe *rec
 
 void qst__core_expect(qst__shelf *shelf, uint32_t type)
 {
-    qst__program *program;
-
-    (void)build(shelf, type, NULL, 0, &program, NULL, NULL);
+    (void)build(shelf, type, NULL, 0, NULL, NULL, NULL);
 }
 
 static qst_arg word(uint64_t number)

@@ -5,6 +5,7 @@
 #include "run/finisher.h"
 
 #include "cl/builder.h"
+#include "run/prebuild.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,6 +57,7 @@ static bool take_library(qst__site *site, const char *name)
     const qst_builder *b = f->by.builder;
     uint8_t            digest[32], *bytes;
     size_t             length = 0;
+    uint64_t           start;
     cl_int             code;
 
     if (!b->library)
@@ -65,11 +67,14 @@ static bool take_library(qst__site *site, const char *name)
         f->object = (char *)bytes;
     } else {
         qst__free(&site->ctx->alloc, bytes);
+        start = qst__now(&site->ctx->clock);
         f->object = qst__builder_object(&site->programs, b->library, strlen(b->library), options, &length, &code);
         if (!f->object) {
             refuse(f, name, qst__cl_name(code));
             return false;
         }
+        QST__LOG(&site->ctx->log, CL, DEBUG, "front end %.1f ms for the functions of %s: %zu bytes",
+                 (double)(qst__now(&site->ctx->clock) - start) * 1e-6, name, length);
         keep(site, digest, f->object, length);
     }
     f->by.library.data = f->object;
@@ -109,7 +114,8 @@ static cl_int run(const qst__site *site, cl_program cl, const qst_builder *b, ui
 static bool check_now(qst__site *site, const char *name)
 {
     qst__finisher     *f = &site->finisher;
-    const qst_builder *b = f->by.builder;
+    qst__builder       by = f->by;
+    const qst_builder *b = by.builder;
     uint32_t           words[WORDS_MAX], i;
     qst_program        desc = {.size = sizeof desc, .form = QST_PROGRAM_SOURCE};
     qst_error          err = {0};
@@ -119,7 +125,8 @@ static bool check_now(qst__site *site, const char *name)
 
     desc.data = b->check;
     desc.length = strlen(b->check);
-    cl = qst__builder_build(&site->programs, &f->by, &desc, options, &err);
+    by.trusted = NULL; /* that is what is to be found out */
+    cl = qst__builder_build(&site->programs, &by, &desc, options, &err);
     if (!cl) {
         refuse(f, name, err.text);
         return false;
@@ -174,14 +181,13 @@ static bool try_plugin(qst__site *site, const qst__plugin *plugin)
     f->by.builder = b;
     f->by.instance = plugin->instance;
     f->by.device = &site->facts.device;
-    if (!take_library(site, plugin->name) || !is_right(site, plugin->name)) {
-        qst__free(&site->ctx->alloc, f->object);
-        f->object = NULL;
-        QST__LOG(&site->ctx->log, CL, WARN, "programs are built by the driver: %s", f->why);
-        return false;
-    }
-    QST__LOG(&site->ctx->log, CL, INFO, "programs are built by %s", plugin->name);
-    return true;
+    f->by.trusted = qst__finisher_trusts;
+    f->by.trusted_user = site;
+    f->name = plugin->name;
+    if (take_library(site, plugin->name))
+        return true;
+    QST__LOG(&site->ctx->log, CL, WARN, "programs are built by the driver: %s", f->why);
+    return false;
 }
 
 static const qst__builder *ask(void *user)
@@ -204,9 +210,34 @@ static const qst__builder *ask(void *user)
     return state > 0 ? &f->by : NULL;
 }
 
+bool qst__finisher_trusts(void *user)
+{
+    qst__site     *site = user;
+    qst__finisher *f = &site->finisher;
+    int            trust = atomic_load_explicit(&f->trust, memory_order_acquire);
+
+    if (trust != 0)
+        return trust > 0;
+    qst__lock_take(&f->proof);
+    trust = atomic_load(&f->trust);
+    if (trust == 0) {
+        trust = is_right(site, f->name) ? 1 : -1;
+        if (trust > 0) {
+            QST__LOG(&site->ctx->log, CL, INFO, "programs are built by %s", f->name);
+        } else {
+            QST__LOG(&site->ctx->log, CL, WARN, "programs are built by the driver: %s", f->why);
+            atomic_store(&f->state, -1); /* nobody begins with it any more */
+        }
+        atomic_store_explicit(&f->trust, trust, memory_order_release);
+    }
+    qst__lock_give(&f->proof);
+    return trust > 0;
+}
+
 void qst__finisher_attach(qst__site *site)
 {
     site->programs.builder = ask;
+    site->programs.fronted = qst__prebuild_fronted;
     site->programs.builder_user = site;
 }
 
@@ -217,7 +248,7 @@ uint32_t qst__finisher_threads(qst__site *site)
     uint64_t            start = qst__now(&ctx->clock);
     const qst__builder *by = ask(site);
 
-    if (!known) /* its library and its check were built meanwhile */
+    if (!known) /* its library was built meanwhile */
         atomic_fetch_add(&ctx->cl_counters.build_ns, qst__now(&ctx->clock) - start);
     return by && by->builder->threads > 1 ? by->builder->threads : 1;
 }

@@ -7,9 +7,13 @@
 
 #include "run/run.h"
 
-/* Lets the site's programs ask for the builder. It is looked for, and checked, when the first program is to be built:
- * the first plugin that has one which supports the device and gives the right answer. The answer is kept in the store. */
+/* Lets the site's programs ask for the builder. It is looked for when the first program is to be built: the first plugin
+ * that has one which supports the device, and whose library the driver's front end takes. */
 void qst__finisher_attach(qst__site *site);
+
+/* Is it right? user: the site, which has a builder. Its check runs when this is first asked, while programs are being built
+ * already: the driver gets none of them before. The answer is kept in the store. */
+bool qst__finisher_trusts(void *user);
 
 /* Builds at the same time that pay, at most; 1 where the driver builds. Looks for the builder as a build does. */
 uint32_t qst__finisher_threads(qst__site *site);

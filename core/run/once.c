@@ -17,7 +17,7 @@ static qst__site *site_with(qst_context *ctx, const qst_device *device)
     qst__site *site;
 
     for (site = atomic_load(&ctx->sites); site; site = atomic_load(&site->next))
-        if (&site->facts.device == device)
+        if (&site->facts.device == device || &site->presumed == device)
             return site;
     return NULL;
 }

@@ -326,6 +326,28 @@ static void try_all(probing *p, int32_t wanted)
     }
 }
 
+void qst__peak_expect(qst__site *site, qst_set *set, const qst__peak *peak)
+{
+    qst__peak   copy = *peak;
+    probing     p;
+    uint32_t    i, bit;
+    const char *why;
+
+    memset(&p, 0, sizeof p);
+    p.site = site;
+    p.op = &set->model.op;
+    p.peak = &copy;
+    if (qst__shelf_of(site, set, &p.shelf, NULL) != QST_OK || make_problem(&p, first_repeats(&p), NULL) != QST_OK)
+        return;
+    bit = qst__set_class_of(&set->model, p.problem);
+    for (i = 0; i < set->model.n_candidates; i++) {
+        const qst_candidate *d = &set->model.candidates[i].desc;
+        qst_key              key = qst__key_view(&p.key);
+        if ((d->classes & bit) && (!d->supports || d->supports(d->user, &site->presumed, &key, &why) == QST_OK))
+            qst__way_expect(p.shelf, i, &p.key, p.problem);
+    }
+}
+
 qst_status qst__peak_measure(qst__site *site, qst_set *set, qst__peak *peak, qst_error *err)
 {
     qst_context *ctx = site->ctx;

@@ -181,6 +181,28 @@ static bool wants_roof(const qst__task *task, const qst__route *route, const qst
            (verdict->total_ns == 0 || verdict->limit_ns != 0) && fits(route) && has_choice(task);
 }
 
+uint32_t qst__peaks_missing(const qst__task *task, const qst__route *route, qst__peak peaks[QST__PROBES],
+                            qst_set *sets[QST__PROBES])
+{
+    const qst__peak *all[QST__PROBES];
+    qst__ceiling     c;
+    uint32_t         i, n = 0;
+
+    if (!task->settings->short_circuit || task->settings->level >= QST__LEVEL_FULL || !fits(route))
+        return 0;
+    qst__ceiling_of(route->shelf, route->normal, NULL, &c);
+    all[0] = &c.compute;
+    all[1] = &c.memory;
+    all[2] = &c.launch;
+    for (i = 0; i < QST__PROBES; i++) {
+        bool bounds = i == 0 ? c.compute.type != 0 : i == 1 ? c.memory.bytes > 0 : true;
+        sets[n] = qst__peaks_set(route->shelf->site->ctx, (uint32_t)__builtin_ctz(all[i]->role));
+        peaks[n] = *all[i];
+        n += bounds && sets[n] && !(all[i]->value > 0) && !is_probe(&task->set->op);
+    }
+    return n;
+}
+
 static int by_value(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;

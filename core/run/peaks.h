@@ -45,6 +45,13 @@ qst_set *qst__peaks_set(const qst_context *ctx, uint32_t role);
  * lease is held. */
 qst_status qst__peak_measure(qst__site *site, qst_set *set, qst__peak *peak, qst_error *err);
 
+/* The peaks that the task would have measured for the route, to be measured by these sets; their number, at most
+ * QST__PROBES. Measures none. */
+uint32_t qst__peaks_missing(const qst__task *task, const qst__route *route, qst__peak peaks[QST__PROBES],
+                            qst_set *sets[QST__PROBES]);
+/* peaks-measure.c: has the programs built that qst__peak_measure would launch, as presumed of the device. */
+void qst__peak_expect(qst__site *site, qst_set *set, const qst__peak *peak);
+
 /* peaks-store.c: reads into `peak`, which says of what; E_NOTFOUND, or E_STALE where it was measured with other
  * candidates. Writes; a failure is one log line. Both do nothing where throughput.cache is off (E_NOTFOUND). */
 qst_status qst__peak_recall(qst__site *site, const qst_set *set, qst__peak *peak);

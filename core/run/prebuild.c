@@ -8,6 +8,7 @@
 #include "model/rounds.h"
 #include "run/background.h"
 #include "run/finisher.h"
+#include "run/peaks.h"
 #include "run/quarantine.h"
 #include "run/rig.h"
 
@@ -16,14 +17,18 @@
 
 #define AHEAD 4u /* candidates built before their turn */
 
-/* A program to build: of a candidate, of a judge's phase, or of the core for an element type. */
+/* A program to build: of a candidate, of a judge's phase, of the core for an element type, of what measures a peak; or the
+ * builder's own check. */
 struct qst__prebuild_job {
     qst__shelf *shelf;
     uint32_t    candidate; /* ~0: none */
     uint32_t    phase;     /* QST_JUDGE_…; 0: none */
     uint32_t    type;      /* of the core's program; 0: none */
     bool        held;      /* waits for qst__prebuild_next */
-    void       *problem;   /* owned */
+    bool        check;
+    void       *problem; /* owned */
+    qst_set    *probe;   /* of the peak; NULL: none */
+    qst__peak   peak;
 };
 
 static void drop(qst__site *site, qst__prebuild_job *job)
@@ -32,11 +37,16 @@ static void drop(qst__site *site, qst__prebuild_job *job)
     memset(job, 0, sizeof *job);
 }
 
-static void build(const qst__prebuild_job *job)
+static void build(qst__site *site, const qst__prebuild_job *job)
 {
     qst__key key;
 
-    if (job->type) {
+    if (job->check) {
+        qst__prebuild_fronted(site); /* another thread may have the check in hand */
+        (void)qst__finisher_trusts(site);
+    } else if (job->probe) {
+        qst__peak_expect(site, job->probe, &job->peak);
+    } else if (job->type) {
         qst__core_expect(job->shelf, job->type);
     } else if (job->phase) {
         qst__way_expect_judge(job->shelf, job->problem, job->phase);
@@ -52,18 +62,34 @@ static void build(const qst__prebuild_job *job)
 
 /* ---- Threads ------------------------------------------------------------------------------------------------------ */
 
-/* With the lock. */
+/* With the lock, which is given while another thread is in the front end. */
 static bool take(qst__prebuild *p, qst__prebuild_job *job)
 {
     size_t i;
 
+    while (p->fronting)
+        qst__cond_wait(&p->free, &p->lock);
     for (i = 0; i < p->jobs.count && p->jobs.data[i].held; i++)
         ;
     if (i == p->jobs.count)
         return false;
     *job = p->jobs.data[i];
     memmove(p->jobs.data + i, p->jobs.data + i + 1, (--p->jobs.count - i) * sizeof *p->jobs.data);
+    p->fronting = true;
+    p->front = pthread_self();
     return true;
+}
+
+void qst__prebuild_fronted(void *user)
+{
+    qst__prebuild *p = &((qst__site *)user)->prebuild;
+
+    qst__lock_take(&p->lock);
+    if (p->fronting && pthread_equal(p->front, pthread_self())) {
+        p->fronting = false;
+        qst__cond_wake(&p->free);
+    }
+    qst__lock_give(&p->lock);
 }
 
 static void *work(void *user)
@@ -75,7 +101,8 @@ static void *work(void *user)
     qst__lock_take(&p->lock);
     while (take(p, &job)) {
         qst__lock_give(&p->lock);
-        build(&job);
+        build(site, &job);
+        qst__prebuild_fronted(site); /* where there was nothing to build */
         drop(site, &job);
         qst__lock_take(&p->lock);
     }
@@ -107,60 +134,81 @@ static void start_threads(qst__site *site)
 
 /* ---- What a tuning will need -------------------------------------------------------------------------------------- */
 
-/* With the lock. Without memory nothing is built ahead. */
-static void add(qst__site *site, qst__prebuild_job job, const void *problem, uint32_t bytes)
+typedef QST__VEC(qst__prebuild_job) job_list;
+
+/* Without memory nothing is built ahead. */
+static void add(qst__site *site, job_list *jobs, qst__prebuild_job job, const void *problem, uint32_t bytes)
 {
     job.problem = problem ? qst__memdup(&site->ctx->alloc, problem, bytes) : NULL;
-    if ((problem && !job.problem) || !qst__vec_push(&site->ctx->alloc, &site->prebuild.jobs, job))
+    if ((problem && !job.problem) || !qst__vec_push(&site->ctx->alloc, jobs, job))
         qst__free(&site->ctx->alloc, job.problem);
 }
 
-static void add_judge(qst__site *site, const qst__route *route)
+static void add_judge(qst__site *site, job_list *jobs, const qst__route *route)
 {
     static const struct {
         uint32_t which, phase;
     } trials[] = {{QST_VARY_TIMED, QST_JUDGE_EQUAL},
-                  {QST_VARY_SECOND, QST_JUDGE_EQUAL},
                   {QST_VARY_SECOND_REAL, QST_JUDGE_BOUND},
+                  {QST_VARY_SECOND, QST_JUDGE_EQUAL},
                   {QST_VARY_SECOND_REAL, QST_JUDGE_SCALE}};
     const qst_op     *op = &route->shelf->set->model.op;
     char              problem[QST__PROBLEM_BYTES];
-    uint32_t          type, i;
-    qst__prebuild_job job = {route->shelf, UINT32_MAX, 0, 0, false, NULL};
+    uint32_t          i;
+    qst__prebuild_job job = {.shelf = route->shelf, .candidate = UINT32_MAX};
 
     for (i = 0; op->judge && i < sizeof trials / sizeof *trials; i++) {
         job.phase = trials[i].phase;
         if (qst__rig_derive(route, trials[i].which, problem) == QST_OK)
-            add(site, job, problem, op->problem_size);
-    }
-    job.phase = 0;
-    for (i = 0; i < op->n_operands; i++) {
-        memcpy(&type, (const char *)route->normal + op->operands[i].type_offset, sizeof type);
-        job.type = type;
-        add(site, job, NULL, 0);
+            add(site, jobs, job, problem, op->problem_size);
     }
 }
 
-/* A candidate may have other programs for the problems that it is judged with. */
-static void add_trials(qst__site *site, const qst__route *route, qst__prebuild_job job)
+/* The builder's check, what measures the peaks, the core's kernels. */
+static void add_small(qst__site *site, job_list *jobs, const qst__task *task, const qst__route *route)
 {
-    static const uint32_t trials[] = {QST_VARY_TIMED, QST_VARY_SECOND, QST_VARY_SECOND_REAL};
+    const qst_op     *op = &route->shelf->set->model.op;
+    qst__prebuild_job job = {.shelf = route->shelf, .candidate = UINT32_MAX, .check = true};
+    qst__peak         peaks[QST__PROBES];
+    qst_set          *sets[QST__PROBES];
+    uint32_t          type, i, n = qst__peaks_missing(task, route, peaks, sets);
+
+    add(site, jobs, job, NULL, 0);
+    job.check = false;
+    for (i = 0; i < n; i++) {
+        job.probe = sets[i];
+        job.peak = peaks[i];
+        add(site, jobs, job, NULL, 0);
+    }
+    job.probe = NULL;
+    for (i = 0; i < op->n_operands; i++) {
+        memcpy(&type, (const char *)route->normal + op->operands[i].type_offset, sizeof type);
+        job.type = type;
+        add(site, jobs, job, NULL, 0);
+    }
+}
+
+/* A candidate may have other programs for the problems that it is judged with, longer ones if anything: there they meet
+ * edges. */
+static void add_trials(qst__site *site, job_list *jobs, const qst__route *route, qst__prebuild_job job)
+{
+    static const uint32_t trials[] = {QST_VARY_SECOND, QST_VARY_TIMED, QST_VARY_SECOND_REAL};
     char                  problem[QST__PROBLEM_BYTES];
     size_t                i;
 
     for (i = 0; i < sizeof trials / sizeof *trials; i++)
         if (qst__rig_derive(route, trials[i], problem) == QST_OK)
-            add(site, job, problem, route->shelf->set->model.op.problem_size);
+            add(site, jobs, job, problem, route->shelf->set->model.op.problem_size);
 }
 
 /* The candidates of the first round by estimate, as the tuner will contact them. */
-static void add_candidates(const qst__task *task, const qst__route *route, const qst__rounds *rounds)
+static void add_candidates(qst__site *site, job_list *jobs, const qst__task *task, const qst__route *route,
+                           const qst__rounds *rounds)
 {
-    qst__site        *site = route->shelf->site;
     uint32_t          n = rounds->n_rounds ? rounds->start[1] : 0, i, at, count = 0;
     double           *estimates = qst__zalloc_array(task->alloc, n + 1, sizeof *estimates);
     uint32_t         *order = qst__zalloc_array(task->alloc, n + 1, sizeof *order);
-    qst__prebuild_job job = {route->shelf, 0, 0, 0, false, NULL};
+    qst__prebuild_job job = {.shelf = route->shelf};
 
     for (i = 0; estimates && order && i < n; i++) {
         const qst_candidate *d = &task->set->candidates[rounds->order[i]].desc;
@@ -177,42 +225,52 @@ static void add_candidates(const qst__task *task, const qst__route *route, const
     for (i = 0; i < count; i++) {
         job.candidate = order[i];
         job.held = i >= AHEAD;
-        add_trials(site, route, job);
+        add_trials(site, jobs, route, job);
     }
     qst__free(task->alloc, order);
     qst__free(task->alloc, estimates);
+}
+
+/* The front end takes one program at a time, so the longest builds come first: candidates, the judge, then the rest. What
+ * candidates would have to try on the device is presumed: the device has nothing to do with building. */
+static void list_all(qst__site *site, job_list *jobs, const qst__task *task, const qst__route *route)
+{
+    qst_key       key = qst__key_view(task->key);
+    uint32_t      n = task->set->n_candidates;
+    qst__rounds   rounds = {.alloc = task->alloc};
+    qst__support *support = qst__zalloc_array(task->alloc, n ? n : 1, sizeof *support);
+
+    if (support) {
+        qst__support_of(task->set, &site->presumed, &key, task->class_bit, task->settings, support);
+        if (qst__rounds_init(&rounds, task->alloc, task->set, &site->presumed, &key, support) == QST_OK)
+            add_candidates(site, jobs, task, route, &rounds);
+    }
+    add_judge(site, jobs, route);
+    add_small(site, jobs, task, route);
+    qst__rounds_finish(&rounds);
+    qst__free(task->alloc, support);
 }
 
 void qst__prebuild_begin(const qst__task *task, qst__route *route)
 {
     qst__site     *site = route->shelf->site;
     qst__prebuild *p = &site->prebuild;
-    uint32_t       threads = qst__finisher_threads(site), n = task->set->n_candidates;
+    uint32_t       threads = qst__finisher_threads(site);
     long           cores = sysconf(_SC_NPROCESSORS_ONLN);
-    qst_key        key = qst__key_view(task->key);
-    qst__rounds    rounds = {.alloc = task->alloc};
-    qst__support  *support;
+    job_list       jobs = {NULL, 0, 0};
+    size_t         i;
 
     if (threads < 2 || cores < 3 || qst__background_here(site->ctx)) /* the driver's compiler may hold up calls */
         return;
-    support = qst__zalloc_array(task->alloc, n ? n : 1, sizeof *support);
+    list_all(site, &jobs, task, route); /* without the lock: a plugin may have something built to answer */
     qst__lock_take(&p->lock);
     p->threads = threads < (uint32_t)cores - 1 ? threads : (uint32_t)cores - 1;
-    add_judge(site, route);
+    for (i = 0; i < jobs.count; i++)
+        if (!qst__vec_push(&site->ctx->alloc, &p->jobs, jobs.data[i]))
+            drop(site, &jobs.data[i]);
     start_threads(site);
     qst__lock_give(&p->lock);
-    /* Asked without the lock: to answer, a plugin may have something built. */
-    if (support) {
-        qst__support_of(task->set, task->device, &key, task->class_bit, task->settings, support);
-        if (qst__rounds_init(&rounds, task->alloc, task->set, task->device, &key, support) == QST_OK) {
-            qst__lock_take(&p->lock);
-            add_candidates(task, route, &rounds);
-            start_threads(site);
-            qst__lock_give(&p->lock);
-        }
-    }
-    qst__rounds_finish(&rounds);
-    qst__free(task->alloc, support);
+    qst__vec_finish(&site->ctx->alloc, &jobs);
 }
 
 void qst__prebuild_next(qst__site *site)
@@ -246,6 +304,7 @@ void qst__prebuild_init(qst__site *site)
 {
     qst__lock_init(&site->prebuild.lock);
     qst__cond_init(&site->prebuild.idle);
+    qst__cond_init(&site->prebuild.free);
 }
 
 void qst__prebuild_finish(qst__site *site)
@@ -258,6 +317,7 @@ void qst__prebuild_finish(qst__site *site)
         qst__cond_wait(&p->idle, &p->lock);
     qst__lock_give(&p->lock);
     qst__vec_finish(&site->ctx->alloc, &p->jobs);
+    qst__cond_finish(&p->free);
     qst__cond_finish(&p->idle);
     qst__lock_finish(&p->lock);
 }

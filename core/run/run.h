@@ -84,7 +84,8 @@ struct qst_context {
     qst__lock              lock;   /* adding sets and sites */
     qst_set               *sets[QST__SETS_MAX];
     _Atomic uint32_t       n_sets;
-    _Atomic(qst__site *)   sites; /* a list; a site is linked in at its head, unlinked by forget only */
+    const qst_op          *set_op[QST__SETS_MAX]; /* their descriptors, side by side: each call looks for one */
+    _Atomic(qst__site *)   sites;                 /* a list; a site is linked in at its head, unlinked by forget only */
     qst__site             *husks; /* what forget leaves of sites, for look-ups that stand on them; under the lock */
     qst__cl_counters       cl_counters;
     _Atomic uint64_t       n_candidate; /* executions inside tunings, and of ways already freed */
@@ -105,8 +106,11 @@ struct qst_context {
 /* What finishes programs on a device in the driver's stead: finisher.c. */
 typedef struct qst__finisher {
     qst__lock    lock;
-    _Atomic int  state; /* 0 not looked for, 1 trusted, −1 none */
+    _Atomic int  state; /* 0 not looked for, 1 there is one, −1 none */
+    qst__lock    proof; /* held while its check runs */
+    _Atomic int  trust; /* 0 not known, 1 its check is right, −1 wrong */
     qst__builder by;
+    const char  *name;     /* of its plugin */
     char        *object;   /* of its library */
     char         why[200]; /* where there is none */
 } qst__finisher;
@@ -115,9 +119,11 @@ typedef struct qst__finisher {
 typedef struct qst__prebuild_job qst__prebuild_job;
 typedef struct qst__prebuild {
     qst__lock lock;
-    qst__cond idle;
+    qst__cond idle, free;
     QST__VEC(qst__prebuild_job) jobs;
-    uint32_t running, threads;
+    uint32_t  running, threads;
+    bool      fronting; /* a thread of ours is in the front end: which one */
+    pthread_t front;
 } qst__prebuild;
 
 struct qst__site {
@@ -130,6 +136,7 @@ struct qst__site {
     bool                 in_place;            /* may compute on the caller's memory where it lies */
     _Atomic uintptr_t    queues[QST__QUEUES]; /* known ones: see qst__queue_ask */
     qst__facts           facts;
+    qst_device           presumed; /* the device with QST_DEVICE_PRESUMED */
     qst__programs        programs;
     qst__finisher        finisher;
     qst__prebuild        prebuild;

@@ -117,6 +117,7 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
     qst__lock_init(&site->lease);
     qst__lock_init(&site->lock);
     qst__lock_init(&site->finisher.lock);
+    qst__lock_init(&site->finisher.proof);
     qst__prebuild_init(site);
     qst__programs_init(&site->programs, &ctx->alloc, &ctx->log, context, device, &ctx->cl_counters);
     qst__arena_init(&site->arena, &ctx->alloc, context, (uint64_t)ctx->settings->memory_mb * MEGABYTE);
@@ -131,6 +132,8 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
     status = qst__facts_init(&site->facts, &ctx->alloc, context, device, err);
     if (status != QST_OK)
         goto out;
+    site->presumed = site->facts.device;
+    site->presumed.flags |= QST_DEVICE_PRESUMED;
     site->in_place = site->facts.device.type != QST_DEVICE_GPU || (site->facts.device.flags & QST_DEVICE_UNIFIED) != 0;
     qst__binaries_attach(site);
     qst__finisher_attach(site);
@@ -230,6 +233,7 @@ void qst__site_empty(qst__site *site)
     qst__facts_finish(&site->facts, &ctx->alloc);
     if (site->context)
         clReleaseContext(site->context);
+    qst__lock_finish(&site->finisher.proof);
     qst__lock_finish(&site->finisher.lock);
     qst__lock_finish(&site->lock);
     qst__lock_finish(&site->lease);

@@ -49,9 +49,8 @@ static qst_status ask_program(const binder *b, uint32_t index, qst_program *out,
 /* Builds what a recorded recipe launches. */
 static void expect(const binder *b, const qst__recipe *recipe)
 {
-    uint32_t      i, seen = 0;
-    qst_program   desc;
-    qst__program *program;
+    uint32_t    i, seen = 0;
+    qst_program desc;
 
     for (i = 0; i < recipe->n_steps; i++) {
         uint32_t p = recipe->steps[i].program;
@@ -59,7 +58,7 @@ static void expect(const binder *b, const qst__recipe *recipe)
             continue;
         seen |= 1u << p;
         if (ask_program(b, p, &desc, NULL) == QST_OK)
-            (void)qst__programs_get(&b->shelf->site->programs, &desc, &program, NULL, NULL);
+            qst__programs_expect(&b->shelf->site->programs, &desc);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #define DEVICES 16u
+#define HOPPER  90u /* of which both abilities are presumed before they are proven */
 
 static const nv_family families[] = {nv_peak_add, nv_rows_add};
 
@@ -105,6 +106,8 @@ int32_t nv_mma_supports(nv_mma *plugin, const qst_device *device, const nv_needs
     if (device->compute_capability < needs->least_cc)
         return refuse(why, "compute capability %u, it needs %u", device->compute_capability, needs->least_cc);
     if (needs->local_bytes <= NV_PLAIN_LOCAL && !needs->sm90a)
+        return QST_OK;
+    if ((device->flags & QST_DEVICE_PRESUMED) && device->compute_capability == HOPPER)
         return QST_OK;
     (void)pthread_mutex_lock(&plugin->lock);
     struct known     *known = find(plugin, device);

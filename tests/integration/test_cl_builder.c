@@ -18,12 +18,18 @@ static const char source[] = "kernel void put(global uint *to) { to[0] = 7; }";
 
 /* What the made-up builder does, and what it saw. */
 static struct {
-    int32_t     compile, assemble; /* answers */
-    const char *text;              /* what compile gives */
-    char       *machine;           /* what assemble gives */
-    size_t      machine_length;
-    unsigned    compiled, assembled;
-    char        seen[200], target[40];
+    int32_t            compile, assemble; /* answers */
+    const char        *text;              /* what compile gives */
+    char              *machine;           /* what assemble gives */
+    size_t             machine_length;
+    unsigned           compiled, assembled;
+    char               seen[200], target[40];
+    bool               right;   /* what its check says */
+    unsigned           trusted; /* how often that was asked, and how much was assembled by then */
+    unsigned           before;
+    const qst_program *again; /* expected once more while it is being compiled */
+    qst__programs     *programs;
+    unsigned           fronted;
 } fake;
 
 static int32_t compile(void *instance, const qst_device *device, const qst_object *object, const qst_object *library,
@@ -34,6 +40,8 @@ static int32_t compile(void *instance, const qst_device *device, const qst_objec
     assert_true(object->length > 0);
     assert_null(library->data);
     fake.compiled++;
+    if (fake.again)
+        qst__programs_expect(fake.programs, fake.again); /* and does not wait for itself */
     if (fake.compile == QST_OK && fake.text)
         take(user, fake.text, strlen(fake.text));
     return fake.compile;
@@ -52,8 +60,23 @@ static int32_t assemble(void *instance, const qst_device *device, const char *te
     return fake.assemble;
 }
 
-static const qst_builder   builder = {.size = sizeof builder, .threads = 2, .compile = compile, .assemble = assemble};
-static const qst__builder  by = {.builder = &builder};
+static const qst_builder builder = {.size = sizeof builder, .threads = 2, .compile = compile, .assemble = assemble};
+static bool              trusted(void *user)
+{
+    assert_null(user);
+    fake.trusted++;
+    fake.before = fake.assembled;
+    return fake.right;
+}
+
+static void fronted(void *user)
+{
+    (void)user;
+    fake.fronted++;
+    assert_int_equal(fake.fronted, fake.compiled + 1);
+}
+
+static const qst__builder  by = {.builder = &builder, .trusted = trusted};
 static const qst__builder *give(void *user)
 {
     return user ? NULL : &by;
@@ -69,6 +92,7 @@ static int set_up(void **state)
     fake.machine = qst__binary_of(&fixture->alloc, qst__program_cl(cl_fixture_build(fixture, source)),
                                   &fake.machine_length, &code);
     fixture->programs.builder = give;
+    fake.right = true;
     return fake.machine ? 0 : -1;
 }
 
@@ -135,6 +159,43 @@ static void test_left_to_the_driver(void **state)
     fake.machine_length = length;
 }
 
+static void test_not_trusted(void **state)
+{
+    fake.compile = fake.assemble = QST_OK;
+    fake.text = "any";
+    fake.trusted = 0;
+    fake.right = false;
+    build(*state, QST_PROGRAM_SOURCE, "-DC=1", QST_OK); /* by the driver */
+    assert_int_equal(fake.trusted, 1);
+    assert_int_equal(fake.before, 1); /* not before there is something to trust */
+    fake.right = true;
+    build(*state, QST_PROGRAM_SOURCE, "-DC=2", QST_OK);
+    assert_int_equal(fake.trusted, 2);
+}
+
+static void test_expected(void **state)
+{
+    cl_fixture   *fixture = *state;
+    qst_program   desc = cl_fixture_source(source, "-DD=1");
+    qst__program *program;
+    fake.compile = fake.assemble = QST_OK;
+    fake.text = "any";
+    fake.compiled = fake.fronted = 0;
+    fake.again = &desc;
+    fake.programs = &fixture->programs;
+    fixture->programs.fronted = fronted;
+    qst__programs_expect(&fixture->programs, &desc);
+    fixture->programs.fronted = NULL;
+    fake.again = NULL;
+    assert_int_equal(fake.compiled, 1);
+    assert_int_equal(fake.fronted, 1);
+    assert_int_equal(qst__programs_get(&fixture->programs, &desc, &program, NULL, NULL), QST_OK);
+    assert_int_equal(fake.compiled, 1);
+    desc.length = 0;
+    qst__programs_expect(&fixture->programs, &desc); /* no program: nothing */
+    assert_int_equal(fake.compiled, 1);
+}
+
 static void test_wrong_source(void **state)
 {
     cl_fixture   *fixture = *state;
@@ -150,8 +211,8 @@ static void test_wrong_source(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_the_builder),
-        cmocka_unit_test(test_left_to_the_driver),
+        cmocka_unit_test(test_by_the_builder), cmocka_unit_test(test_left_to_the_driver),
+        cmocka_unit_test(test_not_trusted),    cmocka_unit_test(test_expected),
         cmocka_unit_test(test_wrong_source),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -9,8 +9,8 @@
  * do it with could serve many threads. A builder calls those libraries: the host takes the object out of
  * CL_PROGRAM_BINARIES, has it compiled and assembled, and gives the driver the machine code, which it loads in no time.
  *
- * What fails anywhere on this way is built by the driver in its own way. Nobody promises that it works, so the host
- * trusts a builder on a device only after its `check` has given the right answer there; that answer is kept like one of
+ * What fails anywhere on this way is built by the driver in its own way. Nobody promises that it works, so the driver gets
+ * nothing of a builder's before its `check` has given the right answer on the device; that answer is kept like one of
  * run_once.
  */
 #ifndef QUERNSTONE_EXT_DRAFT_BUILDER_H
@@ -30,6 +30,11 @@ typedef struct qst_object {
     const void *data;
     uint64_t    length;
 } qst_object;
+
+/* A bit of qst_device.flags that the host sets when it asks a candidate for support or priority in order to build ahead,
+ * and for nothing else: what would have to be tried on the device first is presumed, and nothing is tried. A plugin that
+ * does not know it answers as ever. */
+#define QST_DEVICE_PRESUMED (UINT32_C(1) << 31)
 
 /* Where a step's result goes, before the function returns. */
 typedef void (*qst_builder_take)(void *user, const void *bytes, uint64_t length);
