@@ -33,7 +33,7 @@ typedef ushort elem;
 #endif
 
 /* The finalizer of MurmurHash3 (A. Appleby, public domain) over a counter. */
-uint counter_hash(uint seed, ulong i)
+static uint counter_hash(uint seed, ulong i)
 {
     uint x = seed ^ ((uint)i * 0x9E3779B1u) ^ ((uint)(i >> 32) * 0x85EBCA77u);
     x ^= x >> 16;

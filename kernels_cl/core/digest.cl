@@ -7,7 +7,7 @@
 #define WEIGHT(i) (((uint)(i) * 2654435761u + seed) | 1u)
 
 #if TYPE == 2
-uint value_of(double x)
+static uint value_of(double x)
 {
     int n = (int)fmax(fmin(x, 1073741824.0), -1073741824.0);
     uint2 bits = as_uint2(x);
@@ -15,7 +15,7 @@ uint value_of(double x)
 }
 #define VALUE(mem, i) value_of((mem)[i])
 #else
-uint value_of(float x)
+static uint value_of(float x)
 {
     int n = (int)fmax(fmin(x, 1073741824.0f), -1073741824.0f);
     return (float)n == x ? (uint)n : as_uint(x) * 0x85EBCA6Bu;
@@ -31,7 +31,7 @@ uint value_of(float x)
 
 /* The same of 16 neighbours. */
 #if BLOCKED && TYPE == 2
-uint16 values_of(double16 x)
+static uint16 values_of(double16 x)
 {
     int16   n = convert_int16(select((double16)(0), x, fabs(x) <= (double16)(1073741824.0)));
     int16   whole = convert_int16(convert_double16(n) == x);
@@ -40,7 +40,7 @@ uint16 values_of(double16 x)
 }
 #define VALUES(p) values_of(vload16(0, p))
 #elif BLOCKED
-uint16 values_of(float16 x)
+static uint16 values_of(float16 x)
 {
     int16 n = convert_int16(select((float16)(0), x, fabs(x) <= (float16)(1073741824.0f)));
     return select(as_uint16(x) * 0x85EBCA6Bu, as_uint16(n), convert_float16(n) == x);

@@ -28,6 +28,10 @@ kernel __attribute__((reqd_work_group_size(64, 1, 1))) void check(global uint *w
     float4 chosen = select(four, twice, (int4)(0, -1, 0, -1));
     right = right && chosen.x == four.x && chosen.y == twice.y && chosen.z == four.z && chosen.w == twice.w;
     right = right && order[other] == other * 3u;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    right = right && atomic_or(order + other, 0x100u) == other * 3u && atomic_max(order + other, 5u) == other * 3u + 0x100u;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    right = right && order[me] == me * 3u + 0x100u;
 
     /* Atomics and 16-byte stores on the result itself: a word counts to 64, is turned into its number, and is set last. */
     right = right && atomic_add(words + me, 2u) == 0u && atomic_inc(words + me) == 2u && atomic_max(words + me, 60u) == 3u;

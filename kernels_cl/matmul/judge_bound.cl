@@ -18,7 +18,8 @@ kernel void spread(global elem_a *x, ulong start, long batches, long count, long
                    long2 step01, long2 step23, float factor)
 {
     for (long item = get_global_id(0); item < batches * count; item += get_global_size(0)) {
-        global elem_a *p = x + start + BATCH_AT(item / count, step) + item % count * stride;
+        long           batch = item / count;
+        global elem_a *p = x + start + BATCH_AT(batch, step) + (item - batch * count) * stride;
 #if TA == 3
         vstore_half(GET(TA, p) * factor, 0, p);
 #elif TA == 4
@@ -62,7 +63,7 @@ typedef VEC(float) floatv;
 #define COLUMNS 4
 
 /* Products of LINES lines of A with V columns of B that lie side by side; size gets the sums of |a b|. */
-void tile_of_rows(global const elem_a *const *a, long a_col, global const elem_b *b, long b_row, long length,
+static void tile_of_rows(global const elem_a *const *a, long a_col, global const elem_b *b, long b_row, long length,
                   real *dot, float *size)
 {
     realv  s[LINES], e[LINES];
@@ -89,12 +90,12 @@ void tile_of_rows(global const elem_a *const *a, long a_col, global const elem_b
 }
 
 /* One line of A with one column of B, from element l of both on, added to what is there. */
-void one_column(global const elem_a *a, long a_col, global const elem_b *b, long b_row, long l, long length, real *dot,
+static void one_column(global const elem_a *a, long a_col, global const elem_b *b, long b_row, long l, long length, real *dot,
                 float *size)
 {
     real  s = *dot, e = 0;
     float m = *size;
-    for (; l < length; l++) {
+    ROLLED for (; l < length; l++) {
         real x = GET(TA, a + l * a_col), y = GET(TB, b + l * b_row);
         ADD(real, s, e, x, y);
         m = fma(fabs((float)x), fabs((float)y), m);
@@ -104,7 +105,7 @@ void one_column(global const elem_a *a, long a_col, global const elem_b *b, long
 }
 
 /* One line of A with COLUMNS columns of B whose elements lie side by side. */
-void tile_of_columns(global const elem_a *a, long a_col, global const elem_b *b, long b_col, long length, real *dot,
+static void tile_of_columns(global const elem_a *a, long a_col, global const elem_b *b, long b_col, long length, real *dot,
                      float *size)
 {
     realv  s[COLUMNS], e[COLUMNS];
@@ -132,7 +133,7 @@ void tile_of_columns(global const elem_a *a, long a_col, global const elem_b *b,
             m[i] = fma(am, fabs(TO(float)(bv)), m[i]);
         }
     }
-    for (int i = 0; i < COLUMNS; i++) {
+    ROLLED for (int i = 0; i < COLUMNS; i++) {
         real  parts[2 * V], sum = 0, rest = 0;
         float sizes[V], all = 0;
         VSTORE(s[i], 0, parts);
@@ -150,7 +151,7 @@ void tile_of_columns(global const elem_a *a, long a_col, global const elem_b *b,
 }
 
 /* LINES lines with V columns from j on; columns at and behind cols are left at 0. */
-void tile(global const elem_a *const *a, long a_col, global const elem_b *b, long b_row, long b_col, long j, long cols,
+static void tile(global const elem_a *const *a, long a_col, global const elem_b *b, long b_row, long b_col, long j, long cols,
           long length, real *dot, float *size)
 {
     if (b_col == 1 && b_row != 1 && j + V <= cols) {
@@ -160,7 +161,7 @@ void tile(global const elem_a *const *a, long a_col, global const elem_b *b, lon
     for (int i = 0; i < LINES * V; i++)
         dot[i] = size[i] = 0;
     for (int g = 0; g < LINES; g++)
-        for (int v = 0; v < V && j + v < cols;) {
+        ROLLED for (int v = 0; v < V && j + v < cols;) {
             if (b_row == 1 && v + COLUMNS <= V && j + v + COLUMNS <= cols) {
                 tile_of_columns(a[g], a_col, b + (j + v) * b_col, b_col, length, dot + g * V + v, size + g * V + v);
                 v += COLUMNS;
@@ -173,14 +174,14 @@ void tile(global const elem_a *const *a, long a_col, global const elem_b *b, lon
 
 /* Sample s is LINES lines of one batch. Where `samples` can hold all lines each is looked at; else the first and the
  * last line, and any others. */
-void pick(long s, long samples, long batches, long rows, ulong seed, long *batch, long *row)
+static void pick(long s, long samples, long batches, long rows, ulong seed, long *batch, long *row)
 {
     long blocks = (rows + LINES - 1) / LINES;
     bool all = batches * blocks <= samples;
-    *batch = all ? s / blocks : s == 0 ? 0 : s == 1 ? batches - 1 : (long)((ulong)hash(seed, s) * batches >> 32);
+    *batch = all ? QUOTIENT(s, blocks) : s == 0 ? 0 : s == 1 ? batches - 1 : (long)((ulong)hash(seed, s) * batches >> 32);
     for (int g = 0; g < LINES; g++) {
         long any = (long)((ulong)hash(seed + 1, s * LINES + g) * rows >> 32);
-        row[g] = all ? min(s % blocks * LINES + g, rows - 1) : g > 0 || s > 1 ? any : s == 0 ? 0 : rows - 1;
+        row[g] = all ? min((s - *batch * blocks) * LINES + g, rows - 1) : g > 0 || s > 1 ? any : s == 0 ? 0 : rows - 1;
     }
 }
 
@@ -207,7 +208,7 @@ kernel void bound(global const elem_a *a, ulong a_start, long a_row, long a_col,
         for (int g = 0; g < LINES; g++)
             lines[g] = a + a_start + BATCH_AT(batch, a) + row[g] * a_row;
         tile(lines, a_col, b + b_start + BATCH_AT(batch, b), b_row, b_col, j, cols, length, dot, size);
-        for (int i = 0; i < LINES * V; i++) {
+        ROLLED for (int i = 0; i < LINES * V; i++) {
             long column = j + i % V, at = BATCH_AT(batch, c) + row[i / V] * c_row + column * c_col;
             if (column >= cols)
                 continue;
@@ -243,7 +244,7 @@ kernel void worst(global const uint *slots, long items, global uint *finding)
     long at = 0;
     if (finding[0] == 0)
         return;
-    for (long item = 1; item < items; item++)
+    ROLLED for (long item = 1; item < items; item++)
         if (slots[6 * item] > slots[6 * at])
             at = item;
     for (int i = 0; i < 6; i++)

@@ -29,6 +29,15 @@
 #define UNBF(x)    CAT(as_float, V)(CAT(convert_uint, V)(x) << 16)
 #define VSTORE     CAT(vstore, V)
 
+/* In front of a loop whose body is not worth having several times: on a GPU a key's first call waits for this to be built. */
+#if LANES == 1
+#define ROLLED
+#else
+#define ROLLED _Pragma("unroll 1")
+#endif
+/* a / b of numbers under 2^32: divisions of 64 bits are long code. */
+#define QUOTIENT(a, b) ((long)((uint)(a) / (uint)(b)))
+
 /* By element type: as stored, as a number, one, V neighbours. */
 #define ELEM_1     float
 #define ELEM_2     double
@@ -62,17 +71,18 @@ typedef NUMBER(TC) number_c;
 #define LANE ((long)get_local_id(0))
 #endif
 
-/* Where batch b begins: sizes and steps of the four batch dimensions, outermost first. */
-long batch_at(long b, long2 size01, long2 size23, long2 step01, long2 step23)
+/* Where batch b begins: sizes and steps of the four batch dimensions, outermost first. There are fewer than 2^32 batches. */
+static long batch_at(uint b, long2 size01, long2 size23, long2 step01, long2 step23)
 {
-    long b3 = b % size23.y, rest = b / size23.y;
-    long b2 = rest % size23.x, b1 = rest / size23.x % size01.y, b0 = rest / size23.x / size01.y;
+    const uint n1 = (uint)size01.y, n2 = (uint)size23.x, n3 = (uint)size23.y;
+    uint b3 = b % n3, rest = b / n3;
+    uint b2 = rest % n2, b1 = rest / n2 % n1, b0 = rest / n2 / n1;
     return b0 * step01.x + b1 * step01.y + b2 * step23.x + b3 * step23.y;
 }
 #define BATCH_AT(b, steps) ((size01.x * size01.y * size23.x * size23.y) == 1 ? 0 : \
-                            batch_at(b, size01, size23, steps##01, steps##23))
+                            batch_at((uint)(b), size01, size23, steps##01, steps##23))
 
-uint hash(ulong seed, uint i)
+static uint hash(ulong seed, uint i)
 {
     uint x = (i ^ (uint)seed) * 0x9e3779b1u + (uint)(seed >> 32);
     x = (x ^ x >> 16) * 0x85ebca6bu;

@@ -20,7 +20,7 @@ typedef VEC(int) intv;
 
 #if V == 16
 #define FOLD(v) fold16(v)
-uint fold16(uint16 v)
+static uint fold16(uint16 v)
 {
     uint8 a = v.lo + v.hi;
     uint4 b = a.lo + a.hi;
@@ -34,12 +34,12 @@ uint fold16(uint16 v)
 #define across(v, part) (v)
 #else
 /* The sum over the group's work-items. */
-uint across(uint v, local uint *part)
+static uint across(uint v, local uint *part)
 {
     uint lane = get_local_id(0);
     part[lane] = v;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint half_of = LANES / 2; half_of > 0; half_of /= 2) {
+    ROLLED for (uint half_of = LANES / 2; half_of > 0; half_of /= 2) {
         if (lane < half_of)
             part[lane] += part[lane + half_of];
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -52,7 +52,7 @@ uint across(uint v, local uint *part)
 
 kernel void weights(global uint *r, ulong seed, long count)
 {
-    for (long j = get_global_id(0); j < count; j += get_global_size(0))
+    ROLLED for (long j = get_global_id(0); j < count; j += get_global_size(0))
         r[j] = hash(seed, (uint)j) | 1;
 }
 
@@ -66,7 +66,7 @@ kernel void sums(global const elem_a *x, ulong start, long batches, long rows, l
     if (row == 1 && col != 1) {
         long blocks = (rows + V - 1) / V;
         for (long item = get_global_id(0); item < batches * blocks; item += get_global_size(0)) {
-            long                 batch = item / blocks, line = item % blocks * V;
+            long                 batch = QUOTIENT(item, blocks), line = (item - batch * blocks) * V;
             global const elem_a *p = x + BATCH_AT(batch, step) + line;
             global const uint   *wb = w + batch * w_step;
             global uint         *to = out + batch * rows + line;
@@ -76,9 +76,9 @@ kernel void sums(global const elem_a *x, ulong start, long batches, long rows, l
                     s += CAT(as_uint, V)(TO(int)(GETV(TA, p + j * col))) * wb[j];
                 VSTORE(s, 0, to);
             } else {
-                for (long l = 0; l < rows - line; l++) {
+                ROLLED for (long l = 0; l < rows - line; l++) {
                     uint s = 0;
-                    for (long j = 0; j < length; j++)
+                    ROLLED for (long j = 0; j < length; j++)
                         s += (uint)(int)GET(TA, p + j * col + l) * wb[j];
                     to[l] = s;
                 }
@@ -87,7 +87,7 @@ kernel void sums(global const elem_a *x, ulong start, long batches, long rows, l
         return;
     }
     for (long line = get_group_id(0); line < batches * rows; line += get_num_groups(0)) {
-        long                 batch = line / rows, j;
+        long                 batch = QUOTIENT(line, rows), j;
         global const elem_a *p = x + BATCH_AT(batch, step) + (line - batch * rows) * row;
         global const uint   *wb = w + batch * w_step;
         uint                 s = 0;
@@ -96,7 +96,7 @@ kernel void sums(global const elem_a *x, ulong start, long batches, long rows, l
             for (j = LANE * V; j + V <= length; j += LANES * V)
                 sv += CAT(as_uint, V)(TO(int)(GETV(TA, p + j))) * VLOAD(wb + j);
             s = FOLD(sv);
-            for (j = length / V * V + LANE; j < length; j += LANES)
+            ROLLED for (j = length / V * V + LANE; j < length; j += LANES)
                 s += (uint)(int)GET(TA, p + j) * wb[j];
         } else {
             for (j = LANE; j < length; j += LANES)
@@ -111,7 +111,7 @@ kernel void sums(global const elem_a *x, ulong start, long batches, long rows, l
 #define LARGEST ((number_c)1073741824)
 
 /* An element of C as an integer; `bad` is set where it is none of at most 2^30. */
-int whole(number_c x, int *bad)
+static int whole(number_c x, int *bad)
 {
     int v = fabs(x) <= LARGEST ? (int)x : 0;
     *bad |= (number_c)v != x;
@@ -129,7 +129,7 @@ typedef VEC(int) maskv;
 #endif
 
 /* This work-item's share of sum c[j] r[j] over a line. */
-uint line_sum(global const elem_c *c, long cols, long col, global const uint *r, int *bad)
+static uint line_sum(global const elem_c *c, long cols, long col, global const uint *r, int *bad)
 {
     uint s = 0;
     long j = LANE;
@@ -147,7 +147,7 @@ uint line_sum(global const elem_c *c, long cols, long col, global const uint *r,
         s = FOLD(sv);
         j = cols / V * V + LANE;
     }
-    for (; j < cols; j += LANES)
+    ROLLED for (; j < cols; j += LANES)
         s += (uint)whole(GET(TC, c + j * col), bad) * r[j];
     return s;
 }
@@ -159,7 +159,7 @@ kernel void check(global const elem_c *c, ulong c_start, global const elem_c *ol
                   local uint *part)
 {
     for (long line = get_group_id(0); line < batches * rows; line += get_num_groups(0)) {
-        long batch = line / rows;
+        long batch = QUOTIENT(line, rows);
         long at = BATCH_AT(batch, step) + (line - batch * rows) * row;
         int  bad = 0, ignored = 0;
         uint s = line_sum(c + c_start + at, cols, col, r, &bad);
@@ -185,12 +185,12 @@ kernel void locate(global const elem_a *a, ulong a_start, long a_row, long a_col
     if (finding[0] == 0 || (pass == 1 && finding[2] == 0))
         return;
     long line = ~finding[1];
-    long batch = line / rows, i = line % rows;
+    long batch = QUOTIENT(line, rows), i = line - batch * rows;
     a += a_start + BATCH_AT(batch, a) + i * a_row;
     b += b_start + BATCH_AT(batch, b);
     c += c_start + BATCH_AT(batch, c) + i * c_row;
     old += old_start + BATCH_AT(batch, c) + i * c_row;
-    for (long j = get_global_id(0); j < cols; j += get_global_size(0)) {
+    ROLLED for (long j = get_global_id(0); j < cols; j += get_global_size(0)) {
         uint want = 0;
         int  bad = 0, ignored = 0, got;
         if (pass == 1 && (uint)j != ~finding[2])
@@ -231,9 +231,9 @@ kernel void erase(global elem_c *c, ulong start, long batches, long rows, long c
                   long2 size23, long2 step01, long2 step23)
 {
     for (long line = get_group_id(0); line < batches * rows; line += get_num_groups(0)) {
-        long           batch = line / rows;
+        long           batch = QUOTIENT(line, rows);
         global elem_c *p = c + start + BATCH_AT(batch, step) + (line - batch * rows) * row;
-        for (long j = LANE; j < cols; j += LANES)
+        ROLLED for (long j = LANE; j < cols; j += LANES)
             ONES;
     }
 }

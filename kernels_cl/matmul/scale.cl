@@ -32,7 +32,7 @@ ushort to_bf16(float x)
 }
 #endif
 
-void scale_one(global elem *c, number beta)
+static void scale_one(global elem *c, number beta)
 {
 #if TC == 3
     vstore_half_rte(beta == 0 ? 0.0f : beta * vload_half(0, c), 0, c);

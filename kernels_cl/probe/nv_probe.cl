@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * nv_probe.cl: what an NVIDIA GPU can do: abilities that no query tells, shown by using them, and the rates of its matrix
- * units. One program, since a program costs a driver more than a kernel in it.
+ * units. A program for each, since a key needs two of them as a rule, and at the same time.
  *
  *   big_local      BIG_LOCAL: fills static `local` memory of so many bytes and reads it back in the opposite order.
  *                  answer[0] := the words that were right. The device says that it has 48 KB. Groups of 128.
@@ -10,17 +10,21 @@
  *   one_tensor_copy  SM90A: a tensor copy (TMA), by a map that is made here, of a box of which most lies beyond its matrix.
  *                  answer has 256 bytes: the matrix's elements, then the map. answer[0] := the elements of the box that
  *                  came out right, of 256. The wait is bounded. One group of 128.
- *   rate_mma_…     out[i] := 1, after `length` multiply-adds: accumulators start at 1 and get products of which each
+ *   rate_mma_…     RATE: out[i] := 1, after `length` multiply-adds: accumulators start at 1 and get products of which each
  *   rate_wgmma_…   second is the first's negative, so that every sum is exact and 0 while no operand is. A work-item has
  *                  RATE_SUMS results and adds 16 (f16, bf16) or 8 (tf32) to each by a product. `products`: how often the
  *                  chain is run in full, 3 where a result of f32 accuracy takes three. Groups of 128.
  *
- * Macros: BIG_LOCAL, SM90A as above; neither: rate_mma_…, which need compute capability 8.0.
+ * Macros: BIG_LOCAL; SM90A; RATE, RATE_F16 or RATE_BF16 or RATE_TF32: the rate of that arithmetic, with SM90A by wgmma, else
+ *   by mma, which needs compute capability 8.0.
  * Local memory: BIG_LOCAL bytes; 4 KB; 768 bytes. The host guarantees that `length` is a multiple of 16 and
  * that out has room for RATE_SUMS a work-item from `from` on. The instructions of SM90A are comments of the assembly until
  * the mark in front of them is taken away and the processor called sm_90a.
  */
-#define GROUP __attribute__((reqd_work_group_size(128, 1, 1)))
+#define RATE_F16  1
+#define RATE_BF16 2
+#define RATE_TF32 3
+#define GROUP     __attribute__((reqd_work_group_size(128, 1, 1)))
 
 #ifdef BIG_LOCAL
 kernel GROUP void big_local(global uint *answer)
@@ -52,6 +56,7 @@ static uint few_bits(uint seed, uint quarter, uint shift)
 #define WAIT             __asm__ volatile("//@ wgmma.wait_group.sync.aligned 0;" ::: "memory")
 #define SHOW_ASYNC       __asm__ volatile("//@ fence.proxy.async.shared::cta;" ::: "memory")
 
+#ifndef RATE
 kernel GROUP void one_wgmma(global uint *answer)
 {
     local ushort ones[2048] __attribute__((aligned(128)));
@@ -139,6 +144,7 @@ kernel GROUP void one_tensor_copy(global uint *answer)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     atomic_add(answer, right);
 }
+#endif
 
 #define RATE_SUMS 64u
 #define EIGHT(x, i)                                                                                                     \
@@ -209,12 +215,16 @@ kernel GROUP void one_tensor_copy(global uint *answer)
 #define OPPOSITE_BF16(i) (PAIR_BF16(i) | 0x80000000u)
 #define OPPOSITE_TF32(i) (ONE_TF32((i) >> 1) | (uint)((i)&1) << 31)
 
-#ifdef SM90A
+#if defined SM90A && RATE == RATE_F16
 RATE_WGMMA(rate_wgmma_f16, "m64n128k16.f32.f16.f16", ",0", PAIR_F16, OPPOSITE_F16, 16)
+#elif defined SM90A && RATE == RATE_BF16
 RATE_WGMMA(rate_wgmma_bf16, "m64n128k16.f32.bf16.bf16", ",0", PAIR_BF16, OPPOSITE_BF16, 16)
+#elif defined SM90A && RATE == RATE_TF32
 RATE_WGMMA(rate_wgmma_tf32, "m64n128k8.f32.tf32.tf32", "", ONE_TF32, OPPOSITE_TF32, 8)
-#elif !defined BIG_LOCAL
+#elif RATE == RATE_F16
 RATE_MMA(rate_mma_f16, "m16n8k16.row.col.f32.f16.f16.f32", PAIR_F16, OPPOSITE_F16, 16)
+#elif RATE == RATE_BF16
 RATE_MMA(rate_mma_bf16, "m16n8k16.row.col.f32.bf16.bf16.f32", PAIR_BF16, OPPOSITE_BF16, 16)
+#elif RATE == RATE_TF32
 RATE_MMA(rate_mma_tf32, "m16n8k8.row.col.f32.tf32.tf32.f32", ONE_TF32, OPPOSITE_TF32, 8)
 #endif

@@ -80,7 +80,7 @@ int32_t nv_peak_add(nv_mma *plugin, const qst_host *host); /* peak.c: the roof's
 int32_t nv_probe_big_local(const qst_host *host, const qst_device *device, nv_ability *ability);
 int32_t nv_probe_sm90a(const qst_host *host, const qst_device *device, nv_ability *ability);
 int32_t nv_probe_tensor(const qst_host *host, const qst_device *device, nv_ability *ability); /* needs can_sm90a */
-/* The program with the rates of the matrix units: wgmma's with sm90a, else mma's. */
+/* The probes' program: one wgmma, one tensor copy with sm90a, else whatever its options say. */
 void nv_probe_program(qst_program *out, uint32_t sm90a);
 
 #endif

@@ -75,11 +75,18 @@ static int32_t can_run(void *user, const qst_device *device, const void *problem
 
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
 {
+    static const char *const options[][2] = {
+        [AS_F16] = {"-cl-std=CL1.2 -DRATE=RATE_F16", "-cl-std=CL1.2 -DSM90A=1 -DRATE=RATE_F16"},
+        [AS_BF16] = {"-cl-std=CL1.2 -DRATE=RATE_BF16", "-cl-std=CL1.2 -DSM90A=1 -DRATE=RATE_BF16"},
+        [AS_TF32] = {"-cl-std=CL1.2 -DRATE=RATE_TF32", "-cl-std=CL1.2 -DSM90A=1 -DRATE=RATE_TF32"},
+    };
+    const peak_row *row = ((const peak *)user)->row;
     (void)device;
     (void)key;
     if (index != 0)
         return QST_E_INVALID;
-    nv_probe_program(out, ((const peak *)user)->row->sm90a);
+    nv_probe_program(out, row->sm90a);
+    out->options = options[row->arithmetic][row->sm90a];
     return QST_OK;
 }
 
@@ -108,7 +115,7 @@ int32_t nv_peak_add(nv_mma *plugin, const qst_host *host)
         candidate.size = (uint32_t)sizeof candidate;
         candidate.op = "probe.compute";
         candidate.variant = rows[i].variant;
-        candidate.revision = 1;
+        candidate.revision = 2;
         candidate.classes = QST_CLASS_PLAIN | QST_CLASS_FAST;
         candidate.problem_size = (uint32_t)sizeof(qst_probe);
         candidate.user = &all[i];

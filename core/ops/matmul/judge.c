@@ -221,8 +221,10 @@ static int32_t equal(qst_steps *out, const qst_device *device, const qst_matmul 
     bool                 one_b = memcmp(p->b.batch, shared, sizeof shared) == 0;
     uint64_t             b_batches = one_b ? 1 : batches_of(p), k = (uint64_t)p->k;
     arguments            x = {0};
-    int32_t              status = out->workspace(out, 0, 4 * (uint64_t)p->n);
+    int32_t              status = k * b_batches >= UINT32_MAX ? QST_E_UNSUPPORTED : QST_OK; /* as for C's lines */
 
+    if (status == QST_OK)
+        status = out->workspace(out, 0, 4 * (uint64_t)p->n);
     if (status == QST_OK)
         status = out->workspace(out, 1, 4 * (k ? k : 1) * b_batches);
     if (status == QST_OK)
