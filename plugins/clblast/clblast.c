@@ -12,6 +12,7 @@
 #define LIBRARY    "libclblast.so.1"
 #define ALIGN_LOG2 4u
 #define CALL_NS    10000.0 /* of a call on the host */
+#define TILE       128u    /* rows and columns of C that a work-group of its GPU kernels makes */
 
 /* The part of CLBlast's C interface that is used, so that building needs no CLBlast. Enumerations are ints there. */
 
@@ -42,14 +43,18 @@ struct library {
 static _Thread_local char reason[256];
 
 /* A rough time, so that quicker ones are tried first: its kernels reach 20 to 34 GFLOP/s on two cores of a CPU device
- * (PoCL 3.1), and about half of a GPU's fma peak. Where it has no chance by this it is not built (tune.prune_factor):
+ * (PoCL 3.1), and about half of a GPU's fma peak where C has a tile for each of its units. Where it has no chance by this it is not built (tune.prune_factor):
  * its programs take as long as all others together. */
 static double estimate(void *user, const qst_device *device, const void *problem)
 {
     const double per_ns =
         device->type == QST_DEVICE_CPU ? 12.0 * device->units : 64.0 * device->units * (double)device->clock_mhz * 1e-3;
+    const qst_matmul *p = (const qst_matmul *)problem;
+    const double tiles = (double)qstk_ceil_div((uint64_t)p->m, TILE) * (double)qstk_ceil_div((uint64_t)p->n, TILE) *
+                         (double)p->batch[0] * (double)p->batch[1] * (double)p->batch[2] * (double)p->batch[3];
+    const double busy = device->type == QST_DEVICE_CPU || tiles >= device->units ? 1.0 : tiles / (double)device->units;
     (void)user;
-    return per_ns > 0.0 ? CALL_NS + vendor_flops((const qst_matmul *)problem) / per_ns : 0.0;
+    return per_ns > 0.0 ? CALL_NS + vendor_flops(p) / (per_ns * busy) : 0.0;
 }
 
 static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
