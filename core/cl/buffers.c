@@ -29,25 +29,27 @@ static cl_int ask_type(cl_mem handle, qst__buffer *out)
     return code;
 }
 
-void qst__buffer_ask(cl_mem handle, bool in_place, qst__plain *plain, qst__buffer *out)
+void qst__buffer_ask(cl_mem handle, cl_context context, bool in_place, qst__plain *plain, qst__buffer *out)
 {
     uint64_t hash = (uint64_t)(uintptr_t)handle * SPREAD, mark;
     uint32_t at = (uint32_t)(hash >> 40) % QST__PLAIN;
     bool     known;
     cl_int   code;
 
-    *out = (qst__buffer){NULL, 0, 0, 0, CL_SUCCESS};
+    *out = (qst__buffer){context, 0, 0, 0, CL_SUCCESS};
     code = clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof out->bytes, &out->bytes, NULL);
+    mark = ((hash ^ out->bytes) * SPREAD ^ (uint64_t)(uintptr_t)context) | 1;
+    known = atomic_load_explicit(&plain->mark[at], memory_order_relaxed) == mark;
+    if (known && !in_place && code == CL_SUCCESS)
+        return;
     if (code == CL_SUCCESS)
         code = clGetMemObjectInfo(handle, CL_MEM_CONTEXT, sizeof(cl_context), &out->context, NULL);
-    mark = ((hash ^ out->bytes) * SPREAD ^ (uint64_t)(uintptr_t)out->context) | 1;
-    known = atomic_load_explicit(&plain->mark[at], memory_order_relaxed) == mark;
-    if (code == CL_SUCCESS && (in_place || !known))
+    if (code == CL_SUCCESS)
         code = ask_flags(handle, in_place, known, out);
     if (code == CL_SUCCESS && !known)
         code = ask_type(handle, out);
     if (code != CL_SUCCESS)
         *out = (qst__buffer){NULL, 0, 0, 0, code};
-    else if (!out->flags && !out->start && !known)
+    else if (!out->flags && !out->start && !known && out->context == context)
         atomic_store_explicit(&plain->mark[at], mark, memory_order_relaxed);
 }

@@ -12,7 +12,7 @@ void qst__operands_ask(const qst__site *site, uint32_t n, const qst_mem *operand
 
     for (i = 0; i < n; i++)
         if (span[i] && operands[i].kind == QST_MEM_BUFFER && operands[i].handle)
-            qst__buffer_ask(operands[i].handle, site->in_place, &plain[i], &out[i]);
+            qst__buffer_ask(operands[i].handle, site->context, site->in_place, &plain[i], &out[i]);
         else
             out[i] = (qst__buffer){NULL, 0, 0, 0, CL_SUCCESS};
 }

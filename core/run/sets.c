@@ -40,6 +40,7 @@ qst_status qst__set_create(qst_context *ctx, const qst_op *op, qst_set **out, qs
     if (status != QST_OK)
         goto out;
     ctx->sets[n] = set;
+    ctx->set_op[n] = set->model.op_given;
     atomic_store(&ctx->n_sets, n + 1);
     *out = set;
     set = NULL;
@@ -105,7 +106,7 @@ qst_set *qst_set_of(qst_context *ctx, const qst_op *op)
         return NULL;
     n = atomic_load_explicit(&ctx->n_sets, memory_order_acquire);
     for (i = 0; i < n; i++)
-        if (ctx->sets[i]->model.op_given == op)
+        if (ctx->set_op[i] == op)
             return ctx->sets[i];
     return NULL;
 }

@@ -24,7 +24,7 @@ static qst__plain plain; /* of the test that runs */
 static void expect(cl_fixture *fixture, cl_mem mem, bool in_place, size_t bytes, uint32_t flags, const void *start)
 {
     qst__buffer buffer = {NULL, 1, 2, 99, 1};
-    qst__buffer_ask(mem, in_place, &plain, &buffer);
+    qst__buffer_ask(mem, fixture->context, in_place, &plain, &buffer);
     assert_int_equal(buffer.code, CL_SUCCESS);
     assert_ptr_equal(buffer.context, fixture->context);
     assert_int_equal(buffer.bytes, bytes);
@@ -93,13 +93,34 @@ static void test_starts(void **state)
     }
 }
 
+/* A buffer of another context is never taken for one of this. */
+static void test_foreign(void **state)
+{
+    cl_fixture *fixture = *state;
+    qst__buffer buffer;
+    cl_int      code;
+    cl_context  other = clCreateContext(NULL, 1, &fixture->device, NULL, NULL, &code);
+    cl_mem      mem;
+    assert_int_equal(code, CL_SUCCESS);
+    mem = clCreateBuffer(other, CL_MEM_READ_WRITE, 4096, NULL, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    for (int pass = 0; pass < 4; pass++) {
+        qst__buffer_ask(mem, fixture->context, pass & 1, &plain, &buffer);
+        assert_ptr_equal(buffer.context, other);
+        qst__buffer_ask(mem, other, pass & 1, &plain, &buffer); /* nor does being known there make it one here */
+        assert_ptr_equal(buffer.context, other);
+    }
+    clReleaseMemObject(mem);
+    clReleaseContext(other);
+}
+
 /* What is no handle of a buffer says so each time. */
 static void test_none(void **state)
 {
     qst__buffer buffer;
-    (void)state;
+    cl_fixture *fixture = *state;
     for (int pass = 0; pass < 2; pass++) {
-        qst__buffer_ask(NULL, true, &plain, &buffer);
+        qst__buffer_ask(NULL, fixture->context, true, &plain, &buffer);
         assert_int_equal(buffer.code, CL_INVALID_MEM_OBJECT);
         assert_null(buffer.context);
     }
@@ -108,10 +129,8 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_flags), cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_foreign), cmocka_unit_test(test_none),
     };
     return cmocka_run_group_tests(tests, cl_fixture_open, cl_fixture_close);
 }
