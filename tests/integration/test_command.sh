@@ -531,6 +531,16 @@ set +f
 runs 0 bench first --pairs 1 --size 16 --json
 json 'j["ratio"] > 0 and j["first"]["tuned"] == 0 and j["first"]["compiles"] == 0 and j["first"]["binary_loads"] == 1'
 json 'j["first"]["candidate"] == 1 and j["first"]["launches"] == 1'
+# A process of its own that fails has one line, its own.
+runs 1 bench first --pairs 1 --size 16 --device 'no such device'
+[ "$(wc -l <"$err")" -eq 1 ] && grep -qF 'no such device' "$err"
+verdict $? '  one line: no such device'
+runs 1 bench first --child hand --size 16 --file "$work/none" --at-platform 31 --at-device 0
+[ "$(wc -l <"$err")" -eq 1 ] && grep -q 'there is no platform 31 of [0-9]' "$err"
+verdict $? '  one line: no platform 31'
+runs 1 bench first --child hand --size 16 --file "$work/none" --at-platform 0 --at-device 63
+[ "$(wc -l <"$err")" -eq 1 ] && grep -q 'there is no device 63 of [0-9]' "$err"
+verdict $? '  one line: no device 63'
 runs 0 bench verify --json --set 'candidates.pin=["matmul.naive.*"]'
 json '[r["n"] for r in j] == [256, 512, 1024] and all(r["seen"] > 0 and r["faults"][0]["caught"] == 1 for r in j)'
 runs 0 bench store --keys 10 --json
@@ -539,8 +549,9 @@ json '[r["keys"] for r in j] == [10] and j[0]["first_us"] > 0 and j[0]["file_byt
 # ---- bench lookup: that it measures, not what ------------------------------------------------------------------
 
 runs 0 bench lookup --size 16 --batches 4
-matches '^keyed call, over it +median +-?[0-9.]+ ns  quartiles'
+matches '^keyed call, over it +median +-?[0-9.]+ ns .within -?[0-9.]+ to -?[0-9.]+.  quartiles'
 runs 0 bench lookup --size 16 --batches 4 --json
 json 'j["hand_ns"] > 0 and j["winner"] == "matmul.app.lookup/1" and j["key_instructions"] is None'
+json 'all(j[k + "_within_ns"][0] <= j[k + "_ns"] <= j[k + "_within_ns"][1] for k in ("key", "plan"))'
 
 exit $failed

@@ -54,7 +54,8 @@ static const args_option verify_options[] = {
 
 static void print_spread(const char *name, const bench_spread *s)
 {
-    printf("%-21s median %8.1f ns  quartiles %8.1f %8.1f\n", name, s->median, s->p25, s->p75);
+    printf("%-21s median %8.1f ns (within %.1f to %.1f)  quartiles %8.1f %8.1f\n", name, s->median, s->low, s->high,
+           s->p25, s->p75);
 }
 
 static int lookup_bench(const args_common *common, const bench_options *options)
@@ -65,9 +66,10 @@ static int lookup_bench(const args_common *common, const bench_options *options)
         return status;
     if (common->json) {
         out_json(out_need(json_pack(
-            "{s:f,s:f,s:f,s:n,s:n,s:[f,f],s:[f,f],s:I,s:I,s:s}", "key_ns", result.key.median, "plan_ns",
+            "{s:f,s:f,s:f,s:n,s:n,s:[f,f],s:[f,f],s:[f,f],s:[f,f],s:I,s:I,s:s}", "key_ns", result.key.median, "plan_ns",
             result.plan.median, "hand_ns", result.hand.median, "key_instructions", "plan_instructions",
             "key_quartiles_ns", result.key.p25, result.key.p75, "plan_quartiles_ns", result.plan.p25, result.plan.p75,
+            "key_within_ns", result.key.low, result.key.high, "plan_within_ns", result.plan.low, result.plan.high,
             "batches", (json_int_t)result.batches, "calls", (json_int_t)LOOKUP_CALLS, "winner", LOOKUP_NAME)));
         return 0;
     }

@@ -17,11 +17,12 @@ typedef struct bench_options {
     int64_t     at_platform, at_device;
 } bench_options;
 
+/* low, high: the median of all that could be measured lies between them, 19 times of 20. */
 typedef struct bench_spread {
-    double median, p25, p75;
+    double median, p25, p75, low, high;
 } bench_spread;
 
-/* Sorts. Quartiles by nearest rank. */
+/* Sorts. Quartiles by nearest rank; low and high by the ranks n / 2 -+ 0.98 sqrt(n), of the binomial distribution. */
 bench_spread bench_spread_of(double *values, int64_t n);
 
 /* Runs this command again as `qst bench …`, words ended by NULL, with no standard input: what it wrote to standard output

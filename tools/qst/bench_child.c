@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -30,10 +32,13 @@ static int ascending(const void *a, const void *b)
 bench_spread bench_spread_of(double *values, int64_t n)
 {
     bench_spread s;
+    int64_t      off = (int64_t)(0.98 * sqrt((double)n) + 0.5);
     qsort(values, (size_t)n, sizeof *values, ascending);
     s.median = (values[(n - 1) / 2] + values[n / 2]) / 2;
     s.p25 = values[n / 4];
     s.p75 = values[n - 1 - n / 4];
+    s.low = values[off < n / 2 ? n / 2 - off : 0];
+    s.high = values[n - 1 - (off < n / 2 ? n / 2 - off : 0)];
     return s;
 }
 
@@ -65,7 +70,21 @@ static void drain(int from, out_buffer *all)
             out_gather(all, piece, (size_t)got);
 }
 
-static int start(pid_t *pid, int to, char **argv)
+/* What a process of its own said on its stderr, and a line of ours where it failed and said nothing. */
+static void pass_on(FILE *said, int code)
+{
+    char   piece[4096];
+    size_t got, all = 0;
+    rewind(said);
+    while ((got = fread(piece, 1, sizeof piece, said)) > 0) {
+        fwrite(piece, 1, got, stderr);
+        all += got;
+    }
+    if (code != 0 && all == 0)
+        out_fail("bench: a process of its own ended with exit code %d and said nothing", code);
+}
+
+static int start(pid_t *pid, int to, int errors, char **argv)
 {
     char                       path[PATH_SIZE];
     ssize_t                    length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -77,6 +96,8 @@ static int start(pid_t *pid, int to, char **argv)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
+    if (errors >= 0)
+        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
     code = posix_spawn(pid, path, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     return code;
@@ -88,15 +109,21 @@ int bench_child(const char *const *words, char **output, double *ms)
     out_buffer all = {NULL, 0, 0};
     pid_t      pid;
     int        ends[2], status = 0;
+    FILE      *said = tmpfile(); /* without one its stderr is ours */
     for (size_t i = 0; i < WORDS_MAX && words[i]; i++)
         argv[i + 2] = (char *)words[i];
     *output = NULL;
-    if (pipe(ends) != 0)
+    if (pipe(ends) != 0) {
+        if (said)
+            fclose(said);
         return out_fail("bench: no pipe: %s", strerror(errno)), -1;
+    }
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    if (said)
+        fcntl(fileno(said), F_SETFD, FD_CLOEXEC);
     uint64_t begin = device_now();
-    int      code = start(&pid, ends[1], argv);
+    int      code = start(&pid, ends[1], said ? fileno(said) : -1, argv);
     close(ends[1]);
     if (code == 0) {
         drain(ends[0], &all);
@@ -107,6 +134,11 @@ int bench_child(const char *const *words, char **output, double *ms)
     close(ends[0]);
     out_gather(&all, "", 0);
     *output = all.text;
+    if (said) {
+        if (code == 0)
+            pass_on(said, WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+        fclose(said);
+    }
     if (code != 0)
         return out_fail("bench: the command cannot be started again: %s", strerror(code)), -1;
     if (!WIFEXITED(status))

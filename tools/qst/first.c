@@ -109,12 +109,15 @@ static bool find_device(job *j, const bench_options *o)
     cl_platform_id platforms[32];
     cl_device_id   devices[64];
     cl_uint        n = 0;
-    if (!device_ok(clGetPlatformIDs(32, platforms, &n), "clGetPlatformIDs") || o->at_platform >= n)
+    if (!device_ok(clGetPlatformIDs(32, platforms, &n), "clGetPlatformIDs"))
         return false;
+    if (o->at_platform >= n)
+        return out_fail("bench first: there is no platform %lld of %u", (long long)o->at_platform, n), false;
     j->device.platform = platforms[o->at_platform];
-    if (!device_ok(clGetDeviceIDs(j->device.platform, CL_DEVICE_TYPE_ALL, 64, devices, &n), "clGetDeviceIDs") ||
-        o->at_device >= n)
+    if (!device_ok(clGetDeviceIDs(j->device.platform, CL_DEVICE_TYPE_ALL, 64, devices, &n), "clGetDeviceIDs"))
         return false;
+    if (o->at_device >= n)
+        return out_fail("bench first: there is no device %lld of %u", (long long)o->at_device, n), false;
     j->device.id = devices[o->at_device];
     return true;
 }
@@ -244,6 +247,7 @@ static bool take_binary(first *f, qst_context *context)
 static bool prepare(first *f, const args_common *common)
 {
     args_common   own = *common;
+    qst_error     err = {0};
     device_handle device;
     bool          good = play(f, false, -2) >= 0;
     own.config = f->settings; /* all the rest is in it */
@@ -253,8 +257,10 @@ static bool prepare(first *f, const args_common *common)
     own.budget = -1;
     if (!good || device_context(&device, &own, QST_NO_PLUGINS) != 0)
         return false;
-    good = qst_context_pick_device(device.context, &device.platform, &device.id, NULL) >= 0 &&
-           place_device(f, &device) && take_binary(f, device.context);
+    good = qst_context_pick_device(device.context, &device.platform, &device.id, &err) >= 0;
+    if (!good)
+        out_error("bench first", err.status, &err);
+    good = good && place_device(f, &device) && take_binary(f, device.context);
     device_close(&device);
     return good;
 }
