@@ -84,7 +84,7 @@ section_plugins() { run plugins qst plugins --json; }
 section_shapes() {
     own_pocl=yes
     fresh
-    run shapes_cold qst shapes --json $GPU_SHAPES $tune
+    run shapes_cold env QST_LOG=warn,cl qst shapes --json $GPU_SHAPES $tune # the log: what a builder did not manage
     run shapes_cached qst shapes --json "${GPU_SHAPES%% *}" $tune
     run first qst bench first --json --size "${GPU_SHAPES%% *}" --pairs "$GPU_PAIRS"
     fresh "$CUDA_CACHE_PATH"

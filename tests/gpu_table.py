@@ -36,6 +36,15 @@ def log(name):
         return None
 
 
+def told(name, words):
+    """How many lines of a log say so."""
+    try:
+        with open(os.path.join(folder, name + ".err"), encoding="utf-8") as file:
+            return sum(words in row for row in file)
+    except OSError:
+        return None
+
+
 def show(what, value, limit="", good=None):
     lines.append((what, value, limit, good if good is None or not small else None))
 
@@ -107,10 +116,11 @@ if has("shapes"):
         line(f"first key, {what}: launches", first["launches"]["total"], 1500, False)
         for shape in data["shapes"][2:]:
             line(f"key {shape['m']}, {what}: outside builds", shape["first_ms"] - shape["build_ms"], 60, False, " ms")
+    line("programs of these that a builder left to the driver", told("shapes_cold", "is left to the driver"), 0, False)
     data = log("shapes_cached")
     line("key known to the store: tuned", data and sum(s["tuned"] for s in data["shapes"]), 0, False)
     data = log("first")
-    line("first call, new process: over by hand", data["first_ms"] - data["hand_ms"] if data else None, 1.0, False, " ms")
+    line("first call, new process: over by hand", data["call_over_ms"] if data else None, 1.0, False, " ms")
 
 if has("hit"):
     data = log("lookup")

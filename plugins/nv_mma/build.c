@@ -125,8 +125,7 @@ static int32_t nvvm_failed(handle program, const char *step, int code, qst_error
     return status;
 }
 
-/* As the driver has it made: approximate division and root are OpenCL's, and at level 3 libNVVM would unroll loops whose
- * length nobody knows, which the driver does not and which takes three times as long. */
+/* As the driver has it made: approximate division and root are OpenCL's. */
 static int32_t compile(void *instance, const qst_device *device, const qst_object *object, const qst_object *library,
                        const char *options, void *user, qst_builder_take take, qst_error *err)
 {

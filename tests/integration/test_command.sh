@@ -531,6 +531,7 @@ set +f
 runs 0 bench first --pairs 1 --size 16 --json
 json 'j["ratio"] > 0 and j["first"]["tuned"] == 0 and j["first"]["compiles"] == 0 and j["first"]["binary_loads"] == 1'
 json 'j["first"]["candidate"] == 1 and j["first"]["launches"] == 1'
+json '0 < j["call_ms"] < j["first_ms"] and j["call_over_quartiles_ms"][0] <= j["call_over_ms"] <= j["call_over_quartiles_ms"][1]'
 # A process of its own that fails has one line, its own.
 runs 1 bench first --pairs 1 --size 16 --device 'no such device'
 [ "$(wc -l <"$err")" -eq 1 ] && grep -qF 'no such device' "$err"

@@ -121,8 +121,9 @@ static const verb_info verb_first = {
     .arguments = "",
     .summary = "a process that makes one call whose answer is stored",
     .help =
-        "Its whole life against a process that loads the same binary and launches it by hand, in alternating pairs, the\n"
-        "driver's own cache (PoCL's) empty at each start. Exit code 1 where the call tuned or compiled.\n",
+        "Its whole life, and in it the call, against a process that loads the same binary and launches it by hand, in\n"
+        "alternating pairs, the driver's own cache (PoCL's) empty at each start. Exit code 1 where the call tuned or\n"
+        "compiled.\n",
     .options = first_options,
     .defaults = &defaults,
     .options_size = sizeof(bench_options),
