@@ -46,17 +46,23 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double  REAL;
 typedef double8 VEC;
-#define W       8
-#define LOAD    vload8
-#define STORE   vstore8
-#define FLOAT_W convert_float8
+#define W     8
+#define LOAD  vload8
+#define STORE vstore8
 #else
 typedef float   REAL;
 typedef float16 VEC;
-#define W       16
-#define LOAD    vload16
-#define STORE   vstore16
-#define FLOAT_W
+#define W     16
+#define LOAD  vload16
+#define STORE vstore16
+#endif
+
+/* A vector to any element of memory at once: what vstore16 becomes on PoCL are three stores and two shuffles. */
+#ifdef __clang__
+typedef VEC LOOSE __attribute__((aligned(sizeof(REAL))));
+#define SET(space, x, p) (*(space LOOSE *)(p) = (x))
+#else
+#define SET(space, x, p) STORE(x, 0, p)
 #endif
 
 /* By storage type: what lies in memory; W neighbours and one element as sums; sums stored. f16 needs no half arithmetic of
@@ -73,8 +79,12 @@ typedef float16 VEC;
 #define WIDE1_2(p)   (*(p))
 #define WIDE1_3(p)   vload_half(0, p)
 #define WIDE1_4(p)   as_float((uint)(p)[0] << 16)
-#define PUT_1(x, p)  JOIN(vstore, W)(FLOAT_W(x), 0, p)
-#define PUT_2(x, p)  STORE(x, 0, p)
+#if ELEMENT == 2
+#define PUT_1(x, p)  vstore8(convert_float8(x), 0, p)
+#else
+#define PUT_1(x, p)  SET(global, x, p)
+#endif
+#define PUT_2(x, p)  SET(global, x, p)
 #define PUT_3(x, p)  vstore_half16_rte(x, 0, p)
 #define PUT_4(x, p)  vstore16(narrow16(x), 0, p)
 #define PUT1_1(x, p) (*(p) = (float)(x))
@@ -165,11 +175,17 @@ struct target {
 };
 
 /* The sums of a tile to C: whole vectors, or through memory where the last vector is ragged. */
-#define SAVE_WHOLE(R, V)                                                                                               \
+#define EACH(R, V, X)                                                                                                  \
     UNROLL for (int i = 0; i < R; i++) if (R == MR || i < rows) UNROLL for (int v = 0; v < V; v++)                     \
     {                                                                                                                  \
         global STORED_OUT *to = t.c + i * t.ldc + W * v;                                                               \
-        PUT(t.beta == 0 ? t.alpha * s[i][v] : fma((VEC)(t.alpha), s[i][v], t.beta * OLD(to)), to);                     \
+        PUT(X, to);                                                                                                    \
+    }
+#define SAVE_WHOLE(R, V)                                                                                               \
+    if (t.beta == 0) {                                                                                                 \
+        EACH(R, V, t.alpha * s[i][v])                                                                                  \
+    } else {                                                                                                           \
+        EACH(R, V, fma((VEC)(t.alpha), s[i][v], t.beta * OLD(to)))                                                     \
     }
 #define SAVE_RAGGED(R, V)                                                                                              \
     REAL each[R][W * V];                                                                                               \
@@ -194,7 +210,7 @@ struct target {
 #define END(R, V, SAVE)                                                                                                \
     if (t.more) {                                                                                                      \
         UNROLL for (int i = 0; i < R; i++) if (R == MR || i < rows) UNROLL for (int v = 0; v < V; v++)                 \
-            STORE(s[i][v], v, t.sums + i * t.ld_sums);                                                                 \
+            SET(global, s[i][v], t.sums + i * t.ld_sums + W * v);                                                      \
     } else {                                                                                                           \
         SAVE(R, V)                                                                                                     \
     }
@@ -359,7 +375,7 @@ static void transpose(global const STORED *from, long from_row, local REAL *to, 
         }
         UNROLL for (int i = 0; i < W; i++) r[i] = t[i];
     }
-    UNROLL for (int i = 0; i < W; i++) STORE(r[i], 0, to + i * to_row);
+    UNROLL for (int i = 0; i < W; i++) SET(local, r[i], to + i * to_row);
 }
 #endif
 
@@ -373,7 +389,7 @@ static void pack_vector(global const STORED *b, long ldb, local REAL *to, long t
             transpose(b + p, ldb, to + p * to_row, to_row);
 #else
         for (; p < kc; p++)
-            STORE(WIDE(b + p * ldb), 0, to + p * to_row);
+            SET(local, WIDE(b + p * ldb), to + p * to_row);
 #endif
     }
     for (; p < kc; p++)
@@ -388,7 +404,7 @@ static void pack_b(global const STORED *b, long ldb, local REAL *to, int vectors
 #if !TB
     if (cols == NR) {
         for (int p = 0; p < kc; p++, b += ldb, to += NR)
-            UNROLL for (int v = 0; v < NV; v++) STORE(WIDE(b + W * v), v, to);
+            UNROLL for (int v = 0; v < NV; v++) SET(local, WIDE(b + W * v), to + W * v);
         return;
     }
 #endif
@@ -409,7 +425,7 @@ static void pack_a(global const STORED *a, long lda, local REAL *to, int rows, i
     for (int i = 0; i < rows; i++, a += lda, to += LDP) {
         int p = 0;
         for (; p + W <= kc; p += W)
-            STORE(WIDE(a + p), 0, to + p);
+            SET(local, WIDE(a + p), to + p);
         for (; p < kc; p++)
             to[p] = WIDE1(a + p);
     }

@@ -37,6 +37,14 @@ typedef float16 VEC;
 #endif
 #define UNROLL _Pragma("unroll")
 
+/* A vector to any element of memory at once: what vstore16 becomes on PoCL are three stores and two shuffles. */
+#ifdef __clang__
+typedef VEC LOOSE __attribute__((aligned(sizeof(REAL))));
+#define SET(x, p) (*(global LOOSE *)(p) = (x))
+#else
+#define SET(x, p) STORE(x, 0, p)
+#endif
+
 /* One product: outputs o0 … o1 - 1, sums of kz terms. All at the first element of it. */
 #define ONE(name)                                                                                                     \
     static void name(global const REAL *restrict mat, long ld, global const REAL *restrict x, long x_step,            \
@@ -133,7 +141,7 @@ KERNEL(gemv_dot, dot, 1)
             UNROLL for (int v = 0; v < V; v++) s[v] = fma(LOAD(v, a), xv, s[v]);                                      \
         }                                                                                                             \
         UNROLL for (int v = 0; v < V; v++)                                                                            \
-            STORE(beta == 0 ? alpha * s[v] : fma((VEC)(alpha), s[v], beta * LOAD(v, y + o)), v, y + o);               \
+            SET(beta == 0 ? alpha * s[v] : fma((VEC)(alpha), s[v], beta * LOAD(v, y + o)), y + o + W * v);            \
     }
 
 ONE(strip)
@@ -164,7 +172,7 @@ KERNEL(gemv_strip, strip, ld)
         for (; o + W <= c1; o += W) {                                                                                 \
             VEC s = p ? LOAD(0, y + o) : 0;                                                                           \
             UNROLL for (int r = 0; r < R; r++) s = fma((VEC)(xv[r]), LOAD(0, a + r * ld + o), s);                     \
-            STORE(s, 0, y + o);                                                                                       \
+            SET(s, y + o);                                                                                            \
         }                                                                                                             \
         for (; o < c1; o++) {                                                                                         \
             REAL s = p ? y[o] : 0;                                                                                    \

@@ -114,7 +114,7 @@ static int is_strict(const struct gemv_row *row)
 static const qst_candidate like = {
     .size = sizeof like,
     .op = "matmul",
-    .revision = 3,
+    .revision = 4,
     .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
     .problem_size = sizeof(qst_matmul),
     .n_memberships = QSTK_COUNT(memberships),
