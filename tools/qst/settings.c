@@ -40,29 +40,71 @@ const char *settings_source(const args_common *common, const char *text)
     return common->config ? "--config" : common->set.n ? "--set" : "command line";
 }
 
-bool settings_put(json_t *settings, const char *path, json_t *value)
+/* Takes a setting out, however it was said: {"a": {"b": …}}, {"a.b": …}, or by half. */
+static void take_out(json_t *at, const char *path)
 {
-    char   *copy = out_text("%s", path), *name = copy, *dot;
-    json_t *at = settings;
-    bool    done = false;
-    while ((dot = strchr(name, '.'))) {
-        (void)json_object_del(at, name); /* the same setting, said with dots */
+    for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
+        char *name = out_text("%.*s", (int)(dot - path), path);
+        take_out(json_object_get(at, name), dot + 1);
+        free(name);
+    }
+    (void)json_object_del(at, path);
+}
+
+/* The object at a path's names but the last, made where it is missing, and that last name; NULL where something else is
+ * in the way. */
+static json_t *object_of(json_t *at, char *path, const char **last)
+{
+    char *name = path, *dot;
+    while (at && (dot = strchr(name, '.'))) {
         *dot = '\0';
         json_t *next = json_object_get(at, name);
         if (!next) {
             next = out_need(json_object());
             if (json_object_set_new(at, name, next) != 0)
-                break;
+                next = NULL;
         }
-        at = next;
-        if (!json_is_object(at))
-            break;
+        at = json_is_object(next) ? next : NULL;
         name = dot + 1;
     }
-    if (!dot && json_is_object(at) && *name)
-        done = json_object_set(at, name, value) == 0;
-    json_decref(value);
+    *last = name;
+    return at;
+}
+
+static bool put_one(json_t *settings, const char *path, json_t *value)
+{
+    char       *copy = out_text("%s", path);
+    const char *name = NULL;
+    if (!json_is_object(value))
+        take_out(settings, path);
+    json_t *at = object_of(settings, copy, &name);
+    bool    there = json_is_object(value) && json_is_object(json_object_get(at, name)); /* and nothing to add */
+    bool    done = at && (there || json_object_set(at, name, value) == 0);
     free(copy);
+    return done;
+}
+
+/* An object is its members, one by one: those that it does not name stay. */
+static bool put_all(json_t *settings, const char *path, json_t *value)
+{
+    const char *name;
+    json_t     *member;
+    bool        done = true;
+    if (json_object_size(value) == 0)
+        return put_one(settings, path, value);
+    json_object_foreach(value, name, member)
+    {
+        char *whole = out_text("%s.%s", path, name);
+        done = done && put_all(settings, whole, member);
+        free(whole);
+    }
+    return done;
+}
+
+bool settings_put(json_t *settings, const char *path, json_t *value)
+{
+    bool done = put_all(settings, path, value);
+    json_decref(value);
     return done;
 }
 
@@ -84,8 +126,8 @@ static int put_pair(json_t *settings, const char *pair)
     else if (!value)
         status = args_usage("", "--set %s: the value is not UTF-8", out_shown(pair).text);
     else if (!settings_put(settings, path, value))
-        status =
-            args_usage("", "--set %s: %s is not the path of a setting", out_shown(pair).text, out_shown(path).text);
+        status = args_usage("", "--set %s: %s goes through a value that is no object", out_shown(pair).text,
+                            out_shown(path).text);
     free(path);
     return status;
 }

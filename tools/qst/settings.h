@@ -12,8 +12,8 @@
 /* 0 with an object in *settings, or EXIT_USAGE after one line. */
 int settings_make(json_t **settings, const args_common *common);
 
-/* Puts a value at a path of names joined by dots, makes what is missing on the way, takes the value. False where
- * something that is no object stands in the way. */
+/* Puts a value at a path of names joined by dots over what was said of it in any spelling, an object member by member;
+ * makes what is missing on the way, takes the value. False where something that is no object stands in the way. */
 bool settings_put(json_t *settings, const char *path, json_t *value);
 
 /* Was anything said about configuration on the command line? */
