@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum { MARK_BYTES = 256, DAMAGED_MAX = 1000 };
+#define ASIDE      "data.mdb.damaged-%d" /* 1 … DAMAGED_MAX; the last is written over */
 #define NOTE_MAGIC 0x31746f6e74737171u
 #define COPY_MAX   ((off_t)1 << 30)
 
@@ -130,7 +131,7 @@ qst_status qst__files_set_aside(qst__files *files, char name[32], qst_error *err
     qst__files_finish(files);
     qst__files_path(files, from, "data.mdb");
     do {
-        (void)snprintf(name, 32, "data.mdb.damaged-%d", n);
+        (void)snprintf(name, 32, ASIDE, n);
         qst__files_path(files, to, name);
     } while (access(to, F_OK) == 0 && ++n < DAMAGED_MAX);
     if (rename(from, to) != 0)
@@ -140,6 +141,18 @@ qst_status qst__files_set_aside(qst__files *files, char name[32], qst_error *err
     qst__files_path(files, from, "clean");
     (void)unlink(from);
     return QST_OK;
+}
+
+bool qst__files_aside(const char *folder, int *n, char path[QST__PATH_MAX])
+{
+    struct stat found;
+
+    while (++*n <= DAMAGED_MAX) {
+        (void)snprintf(path, QST__PATH_MAX, "%.*s/" ASIDE, QST__PLACE_MAX, folder, *n);
+        if (lstat(path, &found) == 0)
+            return true;
+    }
+    return false;
 }
 
 qst_status qst__files_reserve_lock(const qst__files *files, qst_error *err)

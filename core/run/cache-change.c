@@ -4,11 +4,15 @@
  * so that no iteration runs over what it removes.
  */
 #include "cache/json.h"
+#include "cache/lmdb-file.h"
 #include "run/stored.h"
 
+#include <errno.h>
 #include <quernstone/cache.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct item {
     uint8_t *key; /* owned */
@@ -137,6 +141,28 @@ static bool wants_damaged(survey *s, const qst__stored *r)
     return v->removes && r->state == QST__STORED_DAMAGED;
 }
 
+/* Stores that were damaged as a whole. */
+static qst_status look_aside(verifier *v, const qst_store *store, qst_error *err)
+{
+    qst_store_stat now = {.size = (uint32_t)sizeof now};
+    char           path[QST__PATH_MAX], line[QST__PATH_MAX + 64];
+    int            n = 0;
+
+    if (store->stat(store->self, &now) != QST_OK || !now.place)
+        return QST_OK;
+    while (qst__files_aside(now.place, &n, path)) {
+        v->count.set_aside++;
+        if (v->sink)
+            v->sink(v->user, line, (size_t)snprintf(line, sizeof line, "%s: a damaged store, set aside\n", path));
+        if (v->removes && (now.flags & QST_STORE_READONLY))
+            return qst__fail(err, QST_E_REFUSED, "cache", "%.300s: cannot be removed: the store is read-only", path);
+        if (v->removes && unlink(path) != 0)
+            return qst__fail(err, QST_E_IO, "cache", "%.300s: cannot be removed: %s", path, strerror(errno));
+        v->count.removed += v->removes;
+    }
+    return QST_OK;
+}
+
 qst_status qst_cache_verify(qst_context *ctx, uint32_t flags, qst_cache_check *out, qst_sink sink, void *user,
                             qst_error *err)
 {
@@ -151,6 +177,8 @@ qst_status qst_cache_verify(qst_context *ctx, uint32_t flags, qst_cache_check *o
     status = look_through(&s, QST_DB_META + 1, QST_DB_COUNT, err);
     if (status == QST_OK)
         status = drop(&s, s.items.count, &v.count.removed, err);
+    if (status == QST_OK)
+        status = look_aside(&v, &ctx->store, err);
     survey_finish(&s);
     v.count.size = out->size < sizeof *out ? out->size : (uint32_t)sizeof *out;
     memcpy(out, &v.count, v.count.size);

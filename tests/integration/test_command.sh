@@ -397,7 +397,7 @@ matches '^same '
 runs 0 explain --replay --json
 json 'len(j) >= 3 and all(r["same"] and r["winner"] == r["replayed"] for r in j)'
 runs 0 cache verify
-matches '^[0-9]+ current, 0 of another schema, 0 damaged, [0-9]+ not looked into; 0 removed$'
+matches '^[0-9]+ current, 0 of another schema, 0 damaged, 0 set aside whole, [0-9]+ not looked into; 0 removed$'
 
 runs 1 cache prune --all --set store.readonly=true
 grep -qE '^qst: cache: /.*: a record of [a-z]+ cannot be removed: the store is read-only$' "$err"
@@ -406,6 +406,35 @@ verdict $? '  names the folder and the cause'
 runs 0 cache export "$work/answers.json"
 [ ! -s "$out" ] && head -c 40 "$work/answers.json" | grep -q quernstone
 verdict $? '  a file'
+for job in 'cache verify' 'cache ls' 'cache export' "cache import $work/answers.json"; do # a store that is not there
+    # shellcheck disable=SC2086
+    runs 1 $job --set store.path=/dev/null --set log=error
+    [ ! -s "$out" ] && grep -qF "qst: cache: the store is kept in memory only: '/dev/null' is not a folder" "$err"
+    verdict $? '  says why'
+done
+runs 1 cache import "$work/answers.json" --set store.readonly=true
+grep -qE '^qst: cache: /.*: what is imported is not kept: the store is read-only$' "$err"
+verdict $? '  says that nothing was kept'
+runs 0 cache import "$work/answers.json" --set store.environment=hurt
+hurt=$XDG_CACHE_HOME/quernstone/hurt/data.mdb
+printf garbage | dd of="$hurt" bs=1 seek=4 conv=notrunc 2>/dev/null
+runs 0 cache ls --set store.environment=hurt # whoever opens it first sets it aside
+grep -qF 'set aside as data.mdb.damaged-1' "$err"
+verdict $? '  says where it went'
+runs 1 cache verify --set store.environment=hurt
+matches ' 0 damaged, 1 set aside whole, '
+grep -qF "$hurt.damaged-1: a damaged store, set aside" "$err"
+verdict $? '  names the file'
+runs 0 doctor --set store.environment=hurt
+matches '^warn +records +damaged stores that were set aside, .*: 1$'
+runs 1 cache verify --remove --set store.environment=hurt --set store.readonly=true
+[ -e "$hurt.damaged-1" ] && grep -qF 'cannot be removed: the store is read-only' "$err"
+verdict $? '  and lets it be'
+runs 0 cache verify --remove --json --set store.environment=hurt
+json 'j["set_aside"] == 1 and j["removed"] == 1'
+[ ! -e "$hurt.damaged-1" ]
+verdict $? '  it is gone'
+runs 0 cache verify --set store.environment=hurt
 runs 0 cache export --op 'conv*'
 never '"table"'
 QST_ENVIRONMENT=elsewhere
@@ -465,6 +494,15 @@ done
 unset QST_MODE
 runs 0 config --config '{"tune.mode": "frozen"}' --set tune.mode=fallback # the same setting, in both forms
 matches '^tune\.mode +"fallback" +API '
+for said in '{"groups.matmul": {"unit.priority": 1}}' '{"groups": {"matmul.unit": {"priority": 1}}}'; do # or by half
+    runs 0 config --config "$said" --set groups.matmul.unit.priority=2
+    matches '^groups\.matmul\.unit\.priority +2 +API '
+done
+runs 0 config --json --config '{"tune": {"mode": "frozen", "level": "full"}}' --set 'tune={"mode": "fallback"}'
+json '{r["path"]: r["value"] for r in j if r["origin"] == "API"} == {"tune.mode": "fallback", "tune.level": "full"}'
+refuses 'tune.mode: is set twice' config --config '{"tune.mode": "frozen", "tune": {"mode": "frozen"}}'
+refuses 'goes through a value that is no object' config --config '{"tune": 5}' --set tune.mode=frozen
+refuses 'tune: has an empty key' config --set tune.=5
 
 # ---- A candidate that kills whoever tries it: held back after two, and told of -----------------------------------
 

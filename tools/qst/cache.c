@@ -203,7 +203,11 @@ static const verb_job jobs[] = {
      "        ran when a process ended `watched`: tried as before, `suspect`: tried last, `quarantined`: not tried",
      {"table", "op"}},
     {"show", "ID", "one record, by its id or the first digits of it; --out FILE writes a program's binary", {"out"}},
-    {"verify", "", "reads every record whole: exit code 1 where one is damaged and stays", {"remove"}},
+    {"verify",
+     "",
+     "reads every record whole, and tells of stores that were damaged as a whole and set aside: exit code 1 where\n"
+     "        anything damaged stays",
+     {"remove"}},
     {"prune",
      "",
      "removes what the options name, at least one of --unusable, --op, --programs-mb, --quarantine, --all",
@@ -287,6 +291,17 @@ static int choose(size_t *chosen, const cache_options *o, int argc, char **argv)
     return odd ? args_usage("cache", "--%s: not an option of %s", odd, argv[0]) : 0;
 }
 
+/* A store that was asked for and cannot be opened is memory instead, in which there is nothing to do. */
+static int check_store(qst_context *context)
+{
+    json_t *stat = cache_ask(context, "cache", qst_cache_stat);
+    bool    none = out_member(stat, "degraded")[0] && !out_member(stat, "place")[0];
+    if (none)
+        out_fail("cache: %s", out_member(stat, "degraded"));
+    json_decref(stat);
+    return stat && !none ? 0 : EXIT_FAILED;
+}
+
 static int run(const args_common *common, const void *given, int argc, char **argv)
 {
     size_t        chosen = 0;
@@ -299,6 +314,8 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         return status;
     status = device_context(&device, common, QST_NO_PLUGINS);
     job.context = device.context;
+    if (status == 0)
+        status = check_store(device.context);
     if (status == 0)
         status = rows[chosen].run(&job);
     device_close(&device);

@@ -30,14 +30,15 @@ int cache_verify(const cache_job *job)
     if (status < 0)
         return out_error("cache", status, &err);
     if (job->json)
-        out_json(out_need(json_pack("{s:I,s:I,s:I,s:I,s:I}", "current", (json_int_t)check.current, "stale",
-                                    (json_int_t)check.stale, "damaged", (json_int_t)check.damaged, "kept",
-                                    (json_int_t)check.kept, "removed", (json_int_t)check.removed)));
+        out_json(out_need(json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "current", (json_int_t)check.current, "stale",
+                                    (json_int_t)check.stale, "damaged", (json_int_t)check.damaged, "set_aside",
+                                    (json_int_t)check.set_aside, "kept", (json_int_t)check.kept, "removed",
+                                    (json_int_t)check.removed)));
     else
         printf("%" PRIu64 " current, %" PRIu64 " of another schema, %" PRIu64 " damaged, %" PRIu64
-               " not looked into; %" PRIu64 " removed\n",
-               check.current, check.stale, check.damaged, check.kept, check.removed);
-    return check.damaged > check.removed ? EXIT_FAILED : 0;
+               " set aside whole, %" PRIu64 " not looked into; %" PRIu64 " removed\n",
+               check.current, check.stale, check.damaged, check.set_aside, check.kept, check.removed);
+    return check.damaged + check.set_aside > check.removed ? EXIT_FAILED : 0;
 }
 
 /* −1: no limit was given; −2: it is none. */
@@ -98,6 +99,17 @@ int cache_export(const cache_job *job)
     return code;
 }
 
+/* Does what was put in outlast this process? */
+static int kept(const cache_job *job)
+{
+    json_t *stat = cache_ask(job->context, "cache", qst_cache_stat);
+    bool    readonly = out_truth(stat, "readonly");
+    if (stat && readonly)
+        out_fail("cache: %s: what is imported is not kept: the store is read-only", out_member(stat, "place"));
+    json_decref(stat);
+    return stat && !readonly ? 0 : EXIT_FAILED;
+}
+
 int cache_import(const cache_job *job)
 {
     qst_cache_imported done = {.size = sizeof done};
@@ -110,6 +122,8 @@ int cache_import(const cache_job *job)
     free(text);
     if (status < 0)
         return out_error(job->word, status, &err);
+    if (kept(job) != 0)
+        return EXIT_FAILED;
     if (job->json)
         out_json(out_need(json_pack("{s:I,s:I,s:I}", "added", (json_int_t)done.added, "present",
                                     (json_int_t)done.present, "refused", (json_int_t)done.refused)));

@@ -257,6 +257,10 @@ static void store(doctor *d)
             out_text("%.0f of %.0f are damaged", (double)check.damaged,
                      (double)(check.damaged + check.current + check.stale + check.kept)),
             "qst cache verify --remove");
+    else if (check.set_aside)
+        say(d, WARN, "records",
+            out_text("damaged stores that were set aside, with all they held: %.0f", (double)check.set_aside),
+            "qst cache verify names them, qst cache verify --remove removes them");
     else
         say(d, GOOD, "records", out_text("%.0f, none damaged", (double)(check.current + check.stale + check.kept)),
             NULL);

@@ -50,13 +50,17 @@ typedef struct qst_cache_check {
     uint32_t size;
     uint32_t reserved;
     uint64_t current, stale, damaged, kept; /* as found */
-    uint64_t removed;                       /* of the damaged */
+    uint64_t removed;                       /* of the damaged, and of those set aside */
+    uint64_t
+        set_aside; /* files of stores that were damaged as a whole: each was put aside in the store's folder when it
+                         * was opened, its records lost, and a new store begun */
 } qst_cache_check;
 
 enum { QST_CACHE_REMOVE_DAMAGED = 1u << 0 };
 
 /* [any thread] Reads every record whole: header, checksum, content, and whether it stands under its own key. The sink
- * (NULL: none) gets one line for each that is stale or damaged. QST_OK whatever is found: the counts tell. */
+ * (NULL: none) gets one line for each that is stale or damaged, and for each file that was set aside. QST_OK whatever
+ * is found: the counts tell. E_REFUSED, E_IO: what is damaged cannot be removed. */
 QST_API qst_status qst_cache_verify(qst_context *context, uint32_t flags, qst_cache_check *check, qst_sink sink,
                                     void *user, qst_error *err);
 
