@@ -222,7 +222,8 @@ static qst_status find(finder *f)
     int32_t          got = QST_E_NOTFOUND;
 
     if (strlen(f->id) < ID_MIN || f->id[strspn(f->id, "0123456789abcdef")])
-        return qst__fail(f->err, QST_E_INVALID, "cache", "%.80s: an id is %u or more digits of 0-9a-f", f->id, ID_MIN);
+        return qst__fail(f->err, QST_E_INVALID, "cache", "'%.80s': an id is %u or more digits of 0-9a-f", f->id,
+                         ID_MIN);
     f->status = QST_OK;
     if (whole_key(f)) {
         for (f->found_db = QST_DB_META + 1; f->found_db < QST_DB_COUNT && got == QST_E_NOTFOUND; f->found_db++) {

@@ -126,7 +126,7 @@ static int store_word(const verb_info *verb, const args_option *row, const char 
         if (row->words[i][0])
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] ? ", " : "", row->words[i]);
     }
-    return args_usage(verb->name, "--%s %s: not one of %s", row->name, text, list);
+    return args_usage(verb->name, "--%s %s: not one of %s", row->name, out_shown(text).text, list);
 }
 
 static int store_real(const verb_info *verb, const args_option *row, const char *text, double *at)
@@ -134,7 +134,7 @@ static int store_real(const verb_info *verb, const args_option *row, const char 
     char  *end;
     double number = strtod(text, &end);
     if (end == text || *end || !isfinite(number))
-        return args_usage(verb->name, "--%s %s: not a finite number", row->name, text);
+        return args_usage(verb->name, "--%s %s: not a finite number", row->name, out_shown(text).text);
     *at = number;
     return 0;
 }
@@ -149,8 +149,8 @@ static int store(const verb_info *verb, const args_option *row, const char *text
     case ARGS_INT:
         if (args_int(text, row->least, row->most, at))
             return 0;
-        return args_usage(verb->name, "--%s %s: not a whole number from %" PRId64 " to %" PRId64, row->name, text,
-                          row->least, row->most);
+        return args_usage(verb->name, "--%s %s: not a whole number from %" PRId64 " to %" PRId64, row->name,
+                          out_shown(text).text, row->least, row->most);
     case ARGS_REAL:
         return store_real(verb, row, text, at);
     case ARGS_WORD:
@@ -193,6 +193,7 @@ int args_parse(const verb_info *verb, int argc, char **argv, args_common *common
     const args_option *rows[OPTIONS_MAX];
     bool               own[OPTIONS_MAX];
     struct option      table[OPTIONS_MAX + 1];
+    bool               given[OPTIONS_MAX] = {false};
     size_t             n = collect(verb, rows, own);
     int                code, status = 0;
 
@@ -214,7 +215,12 @@ int args_parse(const verb_info *verb, int argc, char **argv, args_common *common
         } else {
             const args_option *row = rows[code - FIRST_CODE];
             char              *base = own[code - FIRST_CODE] ? (char *)options : (char *)common;
-            status = store(verb, row, optarg, base + row->offset);
+            if (given[code - FIRST_CODE] && row->kind != ARGS_FLAG && row->kind != ARGS_LIST)
+                status = args_usage(verb->name, "--%s %s: --%s was given before", row->name, out_shown(optarg).text,
+                                    row->name);
+            else
+                status = store(verb, row, optarg, base + row->offset);
+            given[code - FIRST_CODE] = true;
         }
     }
     *rest = argv + optind;

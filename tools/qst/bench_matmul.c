@@ -73,12 +73,12 @@ static int open_peers(bench *b)
         if (room && (b->peers[b->n_peers] = peer_open(name, &b->device, &why)))
             b->n_peers++;
         else
-            out_fail("bench matmul: peer %s: %s", name, room ? why : "too many");
+            out_fail("bench matmul: peer %s: %s", out_shown(name).text, room ? why : "too many");
+        bool known = peer_known(name), failed = !room || why;
         free(name);
-        if (!room || why) {
-            free(why);
-            return EXIT_FAILED;
-        }
+        free(why);
+        if (failed)
+            return known ? EXIT_FAILED : EXIT_USAGE;
         at += length + (at[length] == ',');
     }
     return 0;

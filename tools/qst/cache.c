@@ -259,7 +259,7 @@ static int check_table(const char *name)
         if (strcmp(name, names[i]) == 0)
             return 0;
     const char *meant = args_nearest(name, names, n);
-    return args_usage("cache", "--table %s: no such table%s%s", name, meant ? "; did you mean " : "",
+    return args_usage("cache", "--table %s: no such table%s%s", out_shown(name).text, meant ? "; did you mean " : "",
                       meant ? meant : "");
 }
 

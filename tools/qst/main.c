@@ -63,7 +63,7 @@ static int unknown(const char *word)
     const char *meant = args_nearest(word, names, VERBS);
     if (meant)
         return args_usage("", "%s: no such verb; did you mean %s?", word, meant);
-    return args_usage("", "%s: no such verb; see qst --help", word);
+    return args_usage("", "%s: no such verb; see qst --help", out_shown(word).text);
 }
 
 /* argv[0] is the verb's name. */
@@ -87,6 +87,8 @@ static int dispatch(int argc, char **argv)
     const verb_info *verb;
     if (argc < 2)
         return args_usage("", "no verb; see qst --help");
+    if (argc > 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "--help") == 0))
+        return args_usage("", "%s: nothing comes after %s", out_shown(argv[2]).text, argv[1]);
     if (strcmp(argv[1], "--version") == 0)
         return version();
     if (strcmp(argv[1], "--help") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2)) {

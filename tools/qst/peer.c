@@ -92,13 +92,23 @@ static bool resolve(peer *p, void *library, char **why)
     return true;
 }
 
+static const peer *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, name) == 0)
+            return &known[i];
+    return NULL;
+}
+
+bool peer_known(const char *name)
+{
+    return find(name) != NULL;
+}
+
 peer *peer_open(const char *name, const device_handle *device, char **why)
 {
     cl_device_type type = 0;
-    const peer    *kind = NULL;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].name, name) == 0)
-            kind = &known[i];
+    const peer    *kind = find(name);
     if (!kind) {
         *why = out_text("no such peer; there are clblast and openblas");
         return NULL;

@@ -14,6 +14,7 @@ typedef struct peer peer;
 /* "clblast" or "openblas" (any BLAS with a C interface). NULL with a reason in *why (the caller frees): another name, a
  * library that does not open, or a device that it cannot serve. Libraries stay open. */
 peer *peer_open(const char *name, const device_handle *device, char **why);
+bool  peer_known(const char *name);
 void  peer_close(peer *p);
 
 const char *peer_name(const peer *p);

@@ -117,11 +117,12 @@ static int put_pair(json_t *settings, const char *pair)
     char        *path = out_text("%.*s", (int)(equals - pair), pair);
     json_error_t where = {0};
     json_t      *value = json_loads(equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &where);
-    bool         twice = !value && json_error_code(&where) == json_error_duplicate_key;
-    if (!value && !twice)
+    int          code = value ? json_error_unknown : json_error_code(&where);
+    bool         wrong = code == json_error_duplicate_key || code == json_error_numeric_overflow;
+    if (!value && !wrong)
         value = json_string(equals + 1);
     int status = 0;
-    if (twice)
+    if (wrong)
         status = args_usage("", "--set %s: %.100s", out_shown(pair).text, where.text);
     else if (!value)
         status = args_usage("", "--set %s: the value is not UTF-8", out_shown(pair).text);
