@@ -419,8 +419,12 @@ for job in 'cache verify' 'cache ls' 'cache export' "cache import $work/answers.
     verdict $? '  says why'
 done
 runs 1 cache import "$work/answers.json" --set store.readonly=true
-grep -qE '^qst: cache: /.*: what is imported is not kept: the store is read-only$' "$err"
+grep -qE '^qst: cache: what is imported is not kept: /.*: the store is read-only$' "$err"
 verdict $? '  says that nothing was kept'
+runs 1 tune --sizes 8 --pin 'matmul.naive.*' --set store.path=/dev/null --set log=error
+grep -qF "qst: tune: what was found is not kept: the store is kept in memory only: '/dev/null' is not a folder" "$err"
+verdict $? '  says why'
+runs 0 tune --sizes 8 --pin 'matmul.naive.*' --set store.backend=memory
 runs 0 cache import "$work/answers.json" --set store.environment=hurt
 hurt=$XDG_CACHE_HOME/quernstone/hurt/data.mdb
 printf garbage | dd of="$hurt" bs=1 seek=4 conv=notrunc 2>/dev/null

@@ -48,6 +48,19 @@ json_t *cache_ask(qst_context *context, const char *what, cache_teller *teller)
     return json;
 }
 
+int cache_keeps(qst_context *context, const char *verb, const char *what)
+{
+    json_t     *stat = cache_ask(context, verb, qst_cache_stat);
+    const char *place = out_member(stat, "place"), *degraded = out_member(stat, "degraded");
+    bool        lost = degraded[0] || out_truth(stat, "readonly");
+    if (lost && degraded[0])
+        out_fail("%s: %s is not kept: %s", verb, what, degraded);
+    else if (lost)
+        out_fail("%s: %s is not kept: %s: the store is read-only", verb, what, place);
+    json_decref(stat);
+    return stat && !lost ? 0 : EXIT_FAILED;
+}
+
 /* ---- ls ----------------------------------------------------------------------------------------------------------- */
 
 /* How long ago, in the largest unit that gives a number above 1. */

@@ -36,4 +36,7 @@ int cache_options_check(const cache_job *job, bool prunes);
 typedef qst_status cache_teller(qst_context *context, qst_sink sink, void *user, qst_error *err);
 json_t            *cache_ask(qst_context *context, const char *what, cache_teller *teller);
 
+/* Does what is put into the store outlast this process, or was that not asked for? Else EXIT_FAILED after one line. */
+int cache_keeps(qst_context *context, const char *verb, const char *what);
+
 #endif

@@ -99,17 +99,6 @@ int cache_export(const cache_job *job)
     return code;
 }
 
-/* Does what was put in outlast this process? */
-static int kept(const cache_job *job)
-{
-    json_t *stat = cache_ask(job->context, "cache", qst_cache_stat);
-    bool    readonly = out_truth(stat, "readonly");
-    if (stat && readonly)
-        out_fail("cache: %s: what is imported is not kept: the store is read-only", out_member(stat, "place"));
-    json_decref(stat);
-    return stat && !readonly ? 0 : EXIT_FAILED;
-}
-
 int cache_import(const cache_job *job)
 {
     qst_cache_imported done = {.size = sizeof done};
@@ -122,7 +111,7 @@ int cache_import(const cache_job *job)
     free(text);
     if (status < 0)
         return out_error(job->word, status, &err);
-    if (kept(job) != 0)
+    if (cache_keeps(job->context, "cache", "what is imported") != 0)
         return EXIT_FAILED;
     if (job->json)
         out_json(out_need(json_pack("{s:I,s:I,s:I}", "added", (json_int_t)done.added, "present",

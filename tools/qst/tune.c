@@ -2,6 +2,7 @@
  *
  * tune.c: `qst tune`: tunes a list of problems ahead of time. What is known is passed over, so that a run that was
  * interrupted goes on where it was. */
+#include "cache.h"
 #include "device.h"
 #include "file.h"
 #include "out.h"
@@ -194,6 +195,8 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         status = subject_open(&subjects[i], device.context, all.data[i].text, o->type, all.data[i].where);
     if (status == 0)
         status = tune_all(&device, subjects, all.n, common->json);
+    if (status == 0 && tunings(&device))
+        status = cache_keeps(device.context, "tune", "what was found");
     for (size_t i = 0; subjects && i < all.n; i++)
         subject_close(&subjects[i]);
     free(subjects);
@@ -212,7 +215,8 @@ const verb_info verb_tune = {
         "again to go on) or `failed`; the winner's median time; winner; problem. Every finding is in the store as\n"
         "soon as it is known: a run that was interrupted goes on where it was. A line of FILE is a size or a shape\n"
         "(512, 64x32x128T), or text as logs print it (matmul m=240 n=240 k=240). There is no budget unless\n"
-        "--budget or the configuration gives one. Exit code 1 when a problem failed.\n",
+        "--budget or the configuration gives one. Exit code 1 when a problem failed,\n"
+        "or when the store cannot keep what was found.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
     .defaults = &defaults,
