@@ -4,6 +4,7 @@
  */
 #include "tiled.cl.h"
 #include "tiled.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 #define LOCAL_SLACK  4096u  /* bytes of local memory that drivers take for themselves, with room to spare */
@@ -55,7 +56,7 @@ int32_t tiled_fits(const struct tiled_row *row, const struct matmul_view *v, con
  * fma. */
 double tiled_estimate(const struct tiled_row *row, const qst_device *device, const struct matmul_view *v)
 {
-    double   gpu = device->type != QST_DEVICE_CPU;
+    bool     gpu = device->type != QST_DEVICE_CPU;
     double   lanes = gpu ? GPU_LANES : 2.0 * device->vector_f32 * CPU_SHARE;
     double   tile = (double)(row->tm * row->tn) / (double)(row->tm + row->tn);
     double   per_ns = lanes * (double)device->clock_mhz * 1e-3 * (gpu ? tile / (tile + 1.5) : 1.0);

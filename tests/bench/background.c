@@ -71,7 +71,7 @@ static qst_context *make_context(const char *mode, const char *ahead)
 static void make_operands(bench *b, qst_context *ctx, int64_t n)
 {
     cl_platform_id platform;
-    cl_device_id   device;
+    cl_device_id   device = NULL;
     cl_int         code;
     qst_error      err = {0};
     float         *data = calloc((size_t)(n * n), sizeof *data);

@@ -40,7 +40,9 @@ static void expect_named(runner *r, data *d, int64_t b, int64_t i, int64_t j, do
     assert_int_equal(finding[0], 1);
     phase(r, QST_JUDGE_LOCATE, finding, 0);
     qst_matmul_op.judge->tell(NULL, &d->p, QST_JUDGE_LOCATE, finding, text, sizeof text);
-    (void)snprintf(where, sizeof where, batches_of(&d->p) > 1 ? " of batch %d" : "", (int)b);
+    where[0] = '\0';
+    if (batches_of(&d->p) > 1)
+        (void)snprintf(where, sizeof where, " of batch %d", (int)b);
     if (isnan(wrong))
         (void)snprintf(want, sizeof want, "C[%d,%d]%s is not a number, should be %g", (int)i, (int)j, where, right);
     else
