@@ -10,7 +10,9 @@
 
 enum {
     JUMPS_MAX = 256, /* so many tell how noisy the host is */
-    AGAIN_LEAST = 3  /* pairs that a contender goes on for, at least */
+    PAIRS_LONG = 3,  /* a contender goes on for so many pairs more at least, where runs are long */
+    LAST_PLAYERS = 3,
+    PAIRS_SHORT = 48 /* and where they are short: fewer would say nothing in the noise in which the purse matters */
 };
 
 /* From jumps between draws of one normal distribution to its standard deviation: 1 / (√2 Φ⁻¹(0.75)). */
@@ -39,15 +41,19 @@ static uint64_t purse(const qst__schedule *s)
     return s->shortened || runs > QST__PURSE_NS ? runs : QST__PURSE_NS;
 }
 
-/* How many contenders can be paired with the leader as often again as they were, with what is left. */
+/* How many contenders can be paired with the leader as often again as they were, or often enough, with what is left; the
+ * two nearest until nothing is. */
 static uint32_t afford(const qst__schedule *s, uint32_t leader)
 {
     uint64_t all = purse(s), left = all > s->spent_ns ? all - s->spent_ns : 0;
-    uint64_t each = s->n_sampled ? s->sampled_ns / s->n_sampled : 0;
-    uint64_t again = s->turns[leader] > AGAIN_LEAST ? s->turns[leader] : AGAIN_LEAST;
-    uint64_t contenders = each ? left / (each * again) : s->n;
+    uint64_t each = s->n_sampled && s->sampled_ns > s->n_sampled ? s->sampled_ns / s->n_sampled : 1;
+    uint64_t least = s->shortened ? PAIRS_LONG : PAIRS_SHORT;
+    uint64_t players = left / (each * (s->turns[leader] > least ? s->turns[leader] : least));
+    uint64_t last = left / (each * PAIRS_LONG);
 
-    return contenders > 1 ? (uint32_t)(contenders - 1 < s->n ? contenders - 1 : s->n) : 0;
+    if (players < LAST_PLAYERS)
+        players = last < LAST_PLAYERS ? last : LAST_PLAYERS;
+    return players > s->n ? s->n : players > 1 ? (uint32_t)players - 1 : 0;
 }
 
 /* How many samples it may have: more than QST__FINAL_SAMPLES only where so many have left it in doubt. */

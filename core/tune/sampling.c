@@ -111,7 +111,7 @@ static bool is_behind(const qst__schedule *s, uint32_t i, uint32_t leader, doubl
 {
     qst__pairing pairing = qst__compare(&s->samples[i], &s->samples[leader]);
 
-    return pairing.ratio > factor && pairing.ratio - QST__TIE_WIDTH * doubt(s, i, leader, pairing) > 1;
+    return pairing.ratio > factor && pairing.ratio - doubt(s, i, leader, pairing) > 1;
 }
 
 /* Who lags behind by more goes where both its least time and its pairs with the leader say so: the first alone would be
