@@ -4,6 +4,7 @@
 #include "cache/claims.h"
 #include "cache/lmdb.h"
 #include "cache/open.h"
+#include "support/meter.h"
 #include "support/store_case.h"
 
 #include <setjmp.h>
@@ -212,17 +213,6 @@ static void second_copy(void **state)
 
 /* ---- Memory that is refused -------------------------------------------------------------------------------------- */
 
-static void *refusing(void *user, void *memory, size_t bytes)
-{
-    int *left = user;
-
-    if (bytes == 0) {
-        free(memory);
-        return NULL;
-    }
-    return (*left)-- > 0 ? realloc(memory, bytes) : NULL;
-}
-
 /* The n-th allocation fails, for all n: nothing is lost but the call. */
 static void no_memory(void **state)
 {
@@ -233,8 +223,8 @@ static void no_memory(void **state)
     (void)state;
 
     for (n = 0; n < 100 && bad; n++) {
-        int        left = n;
-        qst__alloc poor = {.resize = refusing, .user = &left};
+        meter      m = {.left = n};
+        qst__alloc poor = meter_alloc(&m);
         qst_store  store;
         void      *token = NULL;
 

@@ -5,7 +5,6 @@
 #include "support/turn.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 
 static int32_t turn_check(void *user, const void *problem, qst_error *err)
 {
@@ -124,19 +123,4 @@ qst_candidate turn_candidate(const char *variant)
         .program = turn_program,
         .steps = turn_steps,
     };
-}
-
-void *meter_resize(void *user, void *memory, size_t bytes)
-{
-    meter *m = user;
-    if (bytes == 0) {
-        m->live -= memory != NULL;
-        free(memory);
-        return NULL;
-    }
-    if (m->left == 0)
-        return NULL;
-    m->left -= m->left > 0;
-    m->live += memory == NULL;
-    return realloc(memory, bytes);
 }

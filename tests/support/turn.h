@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * turn.h: an operation for tests of sets, `toy.turn`: an index is turned into another. Most of its functions do
- * nothing; tests change descriptors of it and look whether they are refused. And an allocator that fails.
+ * nothing; tests change descriptors of it and look whether they are refused.
  */
 #ifndef QST_TESTS_TURN_H
 #define QST_TESTS_TURN_H
@@ -34,13 +34,5 @@ extern const qst_group turn_groups[2];
 /* A whole operation without judge and trivial candidate; a whole candidate of it, of kernels. */
 qst_op        turn_op(void);
 qst_candidate turn_candidate(const char *variant);
-
-/* An allocator that fails from the n-th request on, and counts what is live: {meter_resize, &meter}. */
-typedef struct meter {
-    int left; /* requests that succeed; negative: all */
-    int live;
-} meter;
-
-void *meter_resize(void *user, void *memory, size_t bytes);
 
 #endif

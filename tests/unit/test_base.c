@@ -6,39 +6,13 @@
 #include "base/clock.h"
 #include "base/getenv.h"
 #include "base/lock.h"
+#include "support/meter.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-
-/* ---- An allocator that fails from the n-th request on, and counts what is live ----------------------------------- */
-
-typedef struct meter {
-    int left; /* requests that succeed; negative: all */
-    int live;
-} meter;
-
-static void *meter_resize(void *user, void *memory, size_t bytes)
-{
-    meter *m = user;
-    if (bytes == 0) {
-        m->live -= memory != NULL;
-        free(memory);
-        return NULL;
-    }
-    if (m->left == 0)
-        return NULL;
-    m->left -= m->left > 0;
-    m->live += memory == NULL;
-    return realloc(memory, bytes);
-}
-
-static qst__alloc meter_alloc(meter *m)
-{
-    return (qst__alloc){.resize = meter_resize, .user = m};
-}
 
 /* ---- alloc, vec ---------------------------------------------------------------------------------------------- */
 

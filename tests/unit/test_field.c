@@ -5,6 +5,7 @@
 
 #include "model/number.h"
 #include "model/op.h"
+#include "support/meter.h"
 
 #include <locale.h>
 #include <math.h>
@@ -337,16 +338,11 @@ static void test_copy(void **state)
     assert_int_equal(qst__problem_copy(&TOY, NULL, &out, NULL), QST_E_INVALID);
 }
 
-static void *no_resize(void *user, void *memory, size_t bytes)
-{
-    (void)user, (void)memory, (void)bytes;
-    return NULL;
-}
-
 static void test_no_memory(void **state)
 {
     (void)state;
-    qst__alloc none = {no_resize, NULL};
+    meter      m = {.left = 0};
+    qst__alloc none = meter_alloc(&m);
     qst__str   text;
     toy        problem = parse("m=1");
     qst__str_init(&text, &none);

@@ -2,11 +2,11 @@
  *
  * test_recipe.c: recording launches and every limit that refuses one. No device: the facts are made up. */
 #include "cl/recipe.h"
+#include "support/meter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -267,27 +267,17 @@ static void test_workspace_over_device(void **state)
 
 /* ---- Memory that ends ----------------------------------------------------------------------------------------- */
 
-static void *failing_resize(void *user, void *memory, size_t bytes)
-{
-    int *left = user;
-    if (bytes == 0) {
-        free(memory);
-        return NULL;
-    }
-    return (*left)-- > 0 ? realloc(memory, bytes) : NULL;
-}
-
 static void test_no_memory(void **state)
 {
-    int        left;
-    qst__alloc alloc = {.resize = failing_resize, .user = &left};
+    meter      m = {0};
+    qst__alloc alloc = meter_alloc(&m);
     (void)state;
     for (int allowed = 0; allowed < 3; allowed++) {
         qst__recipe recipe;
         qst_steps   steps;
         qst_error   err = {0};
         qst_launch  launch = good_launch();
-        left = allowed;
+        m.left = allowed;
         qst__recipe_init(&recipe, &alloc, 3, false);
         qst__recipe_steps(&recipe, &steps);
         assert_int_equal(steps.workspace(&steps, 1, 8), QST_OK);

@@ -3,10 +3,10 @@
  * test_rounds.c: the reference's worked examples (behaviour 2.4), the filters between buckets, the last resort, the
  * fallback, and what is left out beforehand. */
 #include "model/rounds.h"
+#include "support/meter.h"
 
 #include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -335,24 +335,6 @@ static void test_pin_and_deny(void **state)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-typedef struct meter {
-    int left, live;
-} meter;
-
-static void *meter_resize(void *user, void *memory, size_t bytes)
-{
-    meter *m = user;
-    if (bytes == 0) {
-        m->live -= memory != NULL;
-        free(memory);
-        return NULL;
-    }
-    if (m->left-- <= 0)
-        return NULL;
-    m->live += memory == NULL;
-    return realloc(memory, bytes);
-}
-
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -364,7 +346,7 @@ static void test_no_memory(void **state)
     ask(&w, QST_CLASS_PLAIN, NULL);
     for (int n = 0; status != QST_OK; n++) {
         meter       m = {.left = n};
-        qst__alloc  alloc = {meter_resize, &m};
+        qst__alloc  alloc = meter_alloc(&m);
         qst__rounds rounds;
         assert_in_range(n, 0, 20);
         status = qst__rounds_init(&rounds, &alloc, &w.set, NULL, &key, w.support);

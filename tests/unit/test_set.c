@@ -2,6 +2,7 @@
  *
  * test_set.c: the life of a set: undo, freezing, priorities, memory that fails, and the checksum of who is in it. */
 #include "model/checksum.h"
+#include "support/meter.h"
 #include "support/turn.h"
 
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_set_op.c: descriptors of operations and of their fields, taken over into a set or refused by name. */
+#include "support/meter.h"
 #include "support/turn.h"
 
 #include <setjmp.h>

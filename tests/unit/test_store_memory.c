@@ -2,13 +2,13 @@
  *
  * test_store_memory.c: the store in memory: contract, order, claims, callbacks that call back, threads, memory. */
 #include "cache/memory.h"
+#include "support/meter.h"
 
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -212,24 +212,10 @@ static void threads(void **state)
     assert_in_range(counter, TURNS, THREADS * TURNS);
 }
 
-static void *counted(void *user, void *memory, size_t bytes)
-{
-    uint32_t *left = user;
-
-    if (bytes == 0) {
-        free(memory);
-        return NULL;
-    }
-    if (*left == 0)
-        return NULL;
-    --*left;
-    return realloc(memory, bytes);
-}
-
 static void no_memory(void **state)
 {
-    uint32_t   left = 0;
-    qst__alloc poor = {.resize = counted, .user = &left};
+    meter      m = {.left = 0};
+    qst__alloc poor = meter_alloc(&m);
     qst_store  store;
     qst_error  err = {0};
     void      *token;
@@ -237,15 +223,15 @@ static void no_memory(void **state)
 
     assert_int_equal(qst__store_memory(&store, &poor, &err), QST_E_NOMEM);
     assert_int_equal(err.status, QST_E_NOMEM);
-    left = 1;
+    m.left = 1;
     assert_int_equal(qst__store_memory(&store, &poor, NULL), QST_OK);
     assert_int_equal(put(&store, 0, "k", "v"), QST_E_NOMEM);
-    left = 1;
+    m.left = 1;
     assert_int_equal(put(&store, 0, "k", "v"), QST_E_NOMEM); /* the entry, not the array */
-    left = 1;
+    m.left = 1;
     assert_int_equal(store.claim(store.self, "k", 1, &token), QST_E_NOMEM);
     assert_null(token);
-    left = 2;
+    m.left = 2;
     assert_int_equal(put(&store, 0, "k", "v"), QST_OK);
     assert_int_equal(put(&store, 0, "k", "w"), QST_E_NOMEM);
     assert_string_equal(got(&store, 0, "k"), "k=v ");

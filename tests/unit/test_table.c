@@ -2,6 +2,7 @@
  *
  * test_table.c: the lock-free table alone, then with eight threads that add and look up the same keys. */
 #include "base/hash.h"
+#include "support/meter.h"
 #include "tune/table.h"
 
 #include <pthread.h>
@@ -115,38 +116,24 @@ static void limit(void **state)
     qst__table_finish(&table);
 }
 
-static void *counted(void *user, void *memory, size_t bytes)
-{
-    uint32_t *left = user;
-
-    if (bytes == 0) {
-        free(memory);
-        return NULL;
-    }
-    if (*left == 0)
-        return NULL;
-    --*left;
-    return realloc(memory, bytes);
-}
-
 static void no_memory(void **state)
 {
-    uint32_t   left = 0;
-    qst__alloc alloc = {.resize = counted, .user = &left};
+    meter      m = {.left = 0};
+    qst__alloc alloc = meter_alloc(&m);
     qst__table table;
     int        value;
     (void)state;
 
     qst__table_init(&table, &alloc, 0);
     assert_null(add(&table, 1, &value)); /* no slots */
-    left = 1;
+    m.left = 1;
     assert_null(add(&table, 1, &value)); /* slots, no entry */
-    left = 1;
+    m.left = 1;
     assert_ptr_equal(add(&table, 1, &value), &value);
-    left = 31;
+    m.left = 31;
     for (uint32_t i = 2; i < 33; i++)
         assert_non_null(add(&table, i, &value));
-    left = 0;
+    m.left = 0;
     assert_null(add(&table, 33, &value)); /* half full, and it cannot grow */
     assert_ptr_equal(get(&table, 32), &value);
     qst__table_finish(&table);

@@ -2,12 +2,12 @@
  *
  * test_tuner_failures.c: a tuning in which something fails: all of a round, the rig, the clock, a candidate that began
  * well, and each allocation. */
+#include "support/meter.h"
 #include "support/tuner_bench.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -195,27 +195,6 @@ static void timeouts_between(void **state)
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
-typedef struct meter {
-    uint32_t left;
-    int      held;
-} meter;
-
-static void *metered(void *user, void *memory, size_t bytes)
-{
-    meter *m = user;
-
-    if (bytes == 0) {
-        m->held -= memory != NULL;
-        free(memory);
-        return NULL;
-    }
-    if (m->left == 0)
-        return NULL;
-    m->left--;
-    m->held += memory == NULL;
-    return realloc(memory, bytes);
-}
-
 /* Each allocation fails once: E_NOMEM or a verdict without some reason, never a leak. */
 static void memory_fails(void **state)
 {
@@ -225,14 +204,14 @@ static void memory_fails(void **state)
     (void)state;
 
     for (uint32_t at = 0; at < 200; at++) {
-        meter      m = {.left = at};
-        qst__alloc alloc = {.resize = metered, .user = &m};
+        meter      m = {.left = (int)at};
+        qst__alloc alloc = meter_alloc(&m);
         bench      b;
         qst_status status;
         start(&b, specs, scripts, 3);
         b.task.task.alloc = &alloc;
         status = tune(&b);
-        assert_int_equal(m.held, 0);
+        assert_int_equal(m.live, 0);
         assert_int_equal(status, status == QST_OK ? QST_OK : QST_E_NOMEM);
         failed += status != QST_OK;
         finish(&b);

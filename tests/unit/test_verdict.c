@@ -2,36 +2,13 @@
  *
  * test_verdict.c: a verdict in memory and as bytes: equal after a round trip; damage is told, and harms nobody. */
 #include "model/verdict.h"
+#include "support/meter.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-
-/* ---- An allocator that counts, and fails from the n-th request on ------------------------------------------------ */
-
-typedef struct meter {
-    int    left; /* requests that succeed; negative: all */
-    int    live;
-    size_t most; /* the largest request */
-} meter;
-
-static void *meter_resize(void *user, void *memory, size_t bytes)
-{
-    meter *m = user;
-    if (bytes == 0) {
-        m->live -= memory != NULL;
-        free(memory);
-        return NULL;
-    }
-    if (m->left == 0)
-        return NULL;
-    m->left -= m->left > 0;
-    m->live += memory == NULL;
-    m->most = bytes > m->most ? bytes : m->most;
-    return realloc(memory, bytes);
-}
 
 /* ---- A verdict with something in every member -------------------------------------------------------------------- */
 
@@ -124,7 +101,7 @@ static void test_memory(void **state)
 {
     (void)state;
     meter        m = {.left = -1};
-    qst__alloc   alloc = {meter_resize, &m};
+    qst__alloc   alloc = meter_alloc(&m);
     qst__verdict v, copy;
     qst__set     set = toy_set();
     assert_int_equal(qst__verdict_init(&v, &alloc, &set), QST_OK);
@@ -175,7 +152,7 @@ static int setup(void **state)
 {
     record *r = calloc(1, sizeof *r);
     r->m.left = -1;
-    r->alloc = (qst__alloc){meter_resize, &r->m};
+    r->alloc = meter_alloc(&r->m);
     fill(&r->verdict, &r->alloc);
     if (qst__verdict_encode(&r->verdict, "m=8 n=8", &r->alloc, &r->bytes, &r->length) != QST_OK)
         return 1;
@@ -335,7 +312,7 @@ static void test_no_memory(void **state)
     qst_status status = QST_E_NOMEM;
     for (int n = 0; status != QST_OK; n++) {
         meter        m = {.left = n};
-        qst__alloc   alloc = {meter_resize, &m};
+        qst__alloc   alloc = meter_alloc(&m);
         qst__verdict v, copy;
         uint8_t     *bytes = NULL;
         size_t       length;
