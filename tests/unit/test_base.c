@@ -270,6 +270,23 @@ static void globs(void **state)
 
 /* ---- hash ---------------------------------------------------------------------------------------------------- */
 
+/* Long data go another way than short ones, by words and wherever they begin. */
+static void crc_of_long_data(void **state)
+{
+    static uint8_t data[5000];
+    (void)state;
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * 2654435761u >> 13);
+    for (size_t length = 2000; length < sizeof data; length += 37) {
+        for (size_t from = 0; from < 9 && from <= sizeof data - length; from++) {
+            uint32_t crc = 77;
+            for (size_t i = 0; i < length; i++)
+                crc = qst__crc32(crc, data + from + i, 1);
+            assert_int_equal(qst__crc32(77, data + from, length), crc);
+        }
+    }
+}
+
 static void crc_vectors(void **state)
 {
     (void)state;
@@ -433,6 +450,7 @@ int main(void)
         cmocka_unit_test(names),
         cmocka_unit_test(globs),
         cmocka_unit_test(crc_vectors),
+        cmocka_unit_test(crc_of_long_data),
         cmocka_unit_test(sha_vectors),
         cmocka_unit_test(hash_tells_apart),
         cmocka_unit_test(hash_spreads),
