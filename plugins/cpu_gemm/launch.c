@@ -223,10 +223,12 @@ static struct cut cut_problem(const struct cpu_gemm_row *row, const qst_device *
  * cache when they are used again, or fetched before their turn where few rows use them. */
 static double lateness(const struct cpu_gemm_row *row, const struct matmul_view *v, double b_bytes)
 {
-    const int in_place = !packs_b(row, v->index);
+    const int tall = row->kc > SCATTERED_K && b_bytes > SMALL_B;
+    if (v->m == 1 || v->n == 1)
+        return v->m == 1 && tall ? SCATTERED : LATE; /* kernels made for vectors read in longer runs */
     if (b_bytes <= SMALL_B || v->m >= SCATTERED_M)
         return 1.0;
-    return row->kc > SCATTERED_K ? SCATTERED : row->ahead && in_place ? 1.0 : LATE;
+    return tall ? SCATTERED : row->ahead && !packs_b(row, v->index) ? 1.0 : LATE;
 }
 
 static double slowness(const struct cpu_gemm_row *row, const struct matmul_view *v, double b_bytes)
