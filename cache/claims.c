@@ -179,15 +179,6 @@ void qst__claims_leave(qst__claims *claims)
         (void)set_lock(claims->fd, F_UNLCK, GATE);
 }
 
-bool qst__claims_alone(qst__claims *claims)
-{
-    /* The change of a held lock is one step: a refusal leaves it as it was. */
-    if (claims->fd < 0 || set_lock(claims->fd, F_WRLCK, USERS) != 0)
-        return false;
-    (void)set_lock(claims->fd, F_RDLCK, USERS);
-    return true;
-}
-
 qst_status qst__claims_join(qst__claims *claims, bool *alone, qst_error *err)
 {
     int rc;

@@ -34,8 +34,6 @@ void       qst__claims_leave(qst__claims *claims);
 
 /* Within the gate: is no other process among the users? Joins them either way. E_IO. */
 qst_status qst__claims_join(qst__claims *claims, bool *alone, qst_error *err);
-/* Within the gate, as one of the users: is there no other? Stays one. */
-bool qst__claims_alone(qst__claims *claims);
 
 /* A note of a few bytes that users leave each other in the file; reading gives false where there is none such. */
 bool qst__claims_write(qst__claims *claims, const void *note, size_t bytes);

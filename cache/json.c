@@ -6,14 +6,9 @@
 #include "cache/envelope.h"
 #include "cache/text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char FORMAT[] = "quernstone-store";
 enum { VERSION = 1 };
@@ -23,12 +18,8 @@ static const char *const TABLES[QST_DB_COUNT] = {
     [QST_DB_PROGRAMS] = "programs", [QST_DB_QUARANTINE] = "quarantine", [QST_DB_HISTORY] = "history",
 };
 
-const char *qst__table_name(uint32_t db)
-{
-    return db < QST_DB_COUNT ? TABLES[db] : "?";
-}
-
-uint32_t qst__table_find(const char *name)
+/* QST_DB_COUNT where there is none. */
+static uint32_t find_table(const char *name)
 {
     uint32_t db = 0;
 
@@ -125,44 +116,6 @@ qst_status qst__store_export(const qst_store *store, uint32_t tables, const char
     return QST_OK;
 }
 
-static int32_t write_file(void *user, const char *text, size_t bytes)
-{
-    return fwrite(text, 1, bytes, user) == bytes ? 0 : -1;
-}
-
-qst_status qst__store_export_file(const qst_store *store, const qst__alloc *alloc, uint32_t tables, const char *about,
-                                  const char *path, uint64_t *count, qst_error *err)
-{
-    qst__str   beside;
-    qst_status status;
-    FILE      *file = NULL;
-    int        fd;
-
-    qst__str_init(&beside, alloc);
-    qst__str_printf(&beside, "%s.%ld.part", path, (long)getpid());
-    if (beside.failed)
-        return qst__fail(err, QST_E_NOMEM, "store", "no memory for a path");
-    fd = open(beside.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd >= 0)
-        file = fdopen(fd, "w");
-    if (!file) {
-        status = qst__fail(err, QST_E_IO, "store", "'%.300s' cannot be written: %s", path, strerror(errno));
-        if (fd >= 0)
-            (void)close(fd);
-        goto out;
-    }
-    status = qst__store_export(store, tables, about, write_file, file, count, err);
-    if (fclose(file) != 0 && status == QST_OK)
-        status = qst__fail(err, QST_E_IO, "store", "'%.300s' cannot be written: %s", path, strerror(errno));
-    if (status == QST_OK && rename(beside.text, path) != 0)
-        status = qst__fail(err, QST_E_IO, "store", "'%.300s' cannot be replaced: %s", path, strerror(errno));
-out:
-    if (status != QST_OK && fd >= 0)
-        (void)unlink(beside.text);
-    qst__str_finish(&beside);
-    return status;
-}
-
 /* ---- Import ------------------------------------------------------------------------------------------------------ */
 
 typedef struct record {
@@ -199,7 +152,7 @@ static qst_status read_record(const qst__alloc *alloc, const json_t *from, size_
     const char *value = text_of(from, "value", &value_length);
     bool        no_memory = false;
 
-    *r = (record){.db = table ? qst__table_find(table) : QST_DB_COUNT};
+    *r = (record){.db = table ? find_table(table) : QST_DB_COUNT};
     if (r->db >= QST_DB_COUNT)
         return bad(index, "names no table", err);
     if (!key || key_length == 0 || key_length > 2 * QST_STORE_KEY_MAX)
@@ -270,41 +223,6 @@ qst_status qst__store_import(const qst__alloc *alloc, const char *text, size_t b
         status = pass(alloc, records, take, user, done, err);
     }
     json_decref(root);
-    return status;
-}
-
-qst_status qst__store_import_file(const qst__alloc *alloc, const char *path, qst__json_take take, void *user,
-                                  qst__imported *done, qst_error *err)
-{
-    int         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat found;
-    qst_status  status = QST_OK;
-    char       *text = NULL;
-    size_t      length = 0;
-
-    *done = (qst__imported){.records = 0};
-    if (fd < 0 || fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
-        status = qst__fail(err, QST_E_IO, "store", "'%.300s' cannot be read: %s", path,
-                           fd < 0 ? strerror(errno) : "not a plain file");
-        goto out;
-    }
-    if ((uint64_t)found.st_size > QST__JSON_BYTES_MAX) {
-        status = qst__fail(err, QST_E_CORRUPT, "store", "'%.300s' has %jd bytes, not at most %" PRIu64, path,
-                           (intmax_t)found.st_size, QST__JSON_BYTES_MAX);
-        goto out;
-    }
-    text = qst__zalloc(alloc, (size_t)found.st_size + 1);
-    if (!text) {
-        status = qst__fail(err, QST_E_NOMEM, "store", "no memory for '%.300s'", path);
-        goto out;
-    }
-    for (ssize_t got = 1; got > 0 && length<(size_t)found.st_size; length += got> 0 ? (size_t)got : 0)
-        got = read(fd, text + length, (size_t)found.st_size - length);
-    status = qst__store_import(alloc, text, length, take, user, done, err);
-out:
-    qst__free(alloc, text);
-    if (fd >= 0)
-        (void)close(fd);
     return status;
 }
 

@@ -18,13 +18,8 @@
 
 #include <quernstone/store.h>
 
-#define QST__JSON_TABLES      ((1u << QST_DB_VERDICTS) | (1u << QST_DB_THROUGHPUT)) /* what is of use elsewhere */
-#define QST__JSON_BYTES_MAX   ((uint64_t)256 << 20)                                 /* of a file to import */
-#define QST__JSON_VALUE_BYTES ((uint64_t)64 << 20)                                  /* of one value */
-
-/* "verdicts" … by QST_DB_…, and back: QST_DB_COUNT where there is none. */
-const char *qst__table_name(uint32_t db);
-uint32_t    qst__table_find(const char *name);
+#define QST__JSON_BYTES_MAX   ((uint64_t)256 << 20) /* of a file to import */
+#define QST__JSON_VALUE_BYTES ((uint64_t)64 << 20)  /* of one value */
 
 /* Takes text; non-zero ends with E_IO. */
 typedef int32_t (*qst__json_write)(void *user, const char *text, size_t bytes);
@@ -33,9 +28,6 @@ typedef int32_t (*qst__json_write)(void *user, const char *text, size_t bytes);
  * or what the store's iteration fails with. */
 qst_status qst__store_export(const qst_store *store, uint32_t tables, const char *about, qst__json_write write,
                              void *user, uint64_t *count, qst_error *err);
-/* To a file, whole or not at all: written beside it and renamed. */
-qst_status qst__store_export_file(const qst_store *store, const qst__alloc *alloc, uint32_t tables, const char *about,
-                                  const char *path, uint64_t *count, qst_error *err);
 
 /* Sees a record; bytes are borrowed. QST_OK: taken; NOTHING: passed over; a failure ends the import with it. */
 typedef qst_status (*qst__json_take)(void *user, uint32_t db, const void *key, uint64_t key_bytes, const void *value,
@@ -49,8 +41,6 @@ typedef struct qst__imported {
  * is wrong and where; E_NOMEM. */
 qst_status qst__store_import(const qst__alloc *alloc, const char *text, size_t bytes, qst__json_take take, void *user,
                              qst__imported *done, qst_error *err);
-qst_status qst__store_import_file(const qst__alloc *alloc, const char *path, qst__json_take take, void *user,
-                                  qst__imported *done, qst_error *err);
 
 /* A `take` that puts records as they are into the store that is `user`, and passes over keys that are there. */
 qst_status qst__import_put(void *user, uint32_t db, const void *key, uint64_t key_bytes, const void *value,

@@ -8,6 +8,7 @@
 #include "cache/folder.h"
 #include "cache/lmdb.h"
 #include "cache/memory.h"
+#include "cache/place.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -317,7 +318,8 @@ static void guard_close(void *self)
     qst__free(g->alloc, g);
 }
 
-qst_status qst__store_place(qst__place *place, const qst__store_options *options, bool make, qst_error *err)
+/* The folder that these options name, made where `make` says so. E_NOTFOUND, E_CONFIG, E_IO. */
+static qst_status find_place(qst__place *place, const qst__store_options *options, bool make, qst_error *err)
 {
     char              cwd[QST__PLACE_MAX], project[QST__PLACE_MAX];
     qst__place_source source = {
@@ -344,7 +346,7 @@ static qst_status open_base(guard *g, const qst__store_options *options, qst_err
 {
     uint64_t   mb = options->map_mb ? options->map_mb : QST__STORE_MAP_MB;
     qst__place place;
-    qst_status status = qst__store_place(&place, options, !options->readonly, err);
+    qst_status status = find_place(&place, options, !options->readonly, err);
 
     if (status == QST_OK)
         status = qst__store_lmdb(&g->base, g->alloc, place.text, mb << 20, options->readonly, g->log, err);

@@ -16,8 +16,8 @@
 #ifndef QST_CACHE_OPEN_H
 #define QST_CACHE_OPEN_H
 
+#include "base/base.h"
 #include "base/settings.h"
-#include "cache/place.h"
 
 #include <quernstone/store.h>
 
@@ -37,8 +37,5 @@ typedef struct qst__store_options {
  * E_NOMEM only. */
 qst_status qst__store_open(qst_store *store, const qst__alloc *alloc, const qst__log *log,
                            const qst__store_options *options, qst_error *err);
-
-/* The folder that these options name, made where `make` says so. For the command. E_NOTFOUND, E_CONFIG, E_IO. */
-qst_status qst__store_place(qst__place *place, const qst__store_options *options, bool make, qst_error *err);
 
 #endif

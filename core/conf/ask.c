@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * ask.c: what may be asked of a configuration besides its settings: the directories that it knows, and the plugins
- * that it speaks of. */
+ * ask.c: what may be asked of a configuration besides its settings: the plugins that it speaks of. */
 #include "conf/state.h"
 
 #include <string.h>
-
-const char *qst__conf_working(const qst__conf *conf)
-{
-    return conf->working;
-}
-
-const char *qst__conf_project(const qst__conf *conf)
-{
-    for (size_t i = 0; i < conf->places.count; i++)
-        if (conf->places.data[i].from == QST__FROM_PROJECT)
-            return conf->places.data[i].directory;
-    return NULL;
-}
 
 /* The name in plugin.<name>.<key>, which is not terminated; NULL for a path of another form. */
 static const char *plugin_of(const char *path, size_t *length)

@@ -36,11 +36,6 @@ qst_status           qst__conf_create(qst__conf **conf, const qst__alloc *alloc,
 void                 qst__conf_destroy(qst__conf *conf);
 const qst__settings *qst__conf_settings(const qst__conf *conf);
 
-/* Absolute directories, borrowed: where the program was when the configuration was made, and where the project's file
- * that was read lies. NULL: unknown; none was read. */
-const char *qst__conf_working(const qst__conf *conf);
-const char *qst__conf_project(const qst__conf *conf);
-
 /* Calls `each` once for every plugin of which plugin.<name>.<key> says something, in the order in which they were
  * first named: with its name, the first key's path, and that key's origin. Only who has loaded the plugins can tell
  * that there is none of this name, and should say so: a misspelt name is obeyed by nobody. E_NOMEM. */

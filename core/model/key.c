@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * key.c: equality, hash and text of a key. */
+ * key.c: the text of a key. */
 #include "model/key.h"
 
-#include "base/hash.h"
-
 #include <inttypes.h>
-#include <string.h>
 
 static uint32_t count_of(const qst__key *key)
 {
     return key->count < QST_KEY_MAX ? key->count : QST_KEY_MAX;
-}
-
-bool qst__key_equal(const qst__key *a, const qst__key *b)
-{
-    return a->count == b->count && memcmp(a->value, b->value, count_of(a) * sizeof *a->value) == 0;
-}
-
-uint64_t qst__key_hash(const qst__key *key)
-{
-    return qst__hash(key->value, count_of(key) * sizeof *key->value, key->count);
 }
 
 /* NULL where the value has no word of its own. */

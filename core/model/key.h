@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * key.h: a key's numbers held by value, with what tables and stores need of them.
+ * key.h: a key's numbers held by value, and its text.
  */
 #ifndef QST_MODEL_KEY_H
 #define QST_MODEL_KEY_H
@@ -25,9 +25,6 @@ static inline qst_key qst__key_view(const qst__key *key)
     view.value = key->value;
     return view;
 }
-
-bool     qst__key_equal(const qst__key *a, const qst__key *b);
-uint64_t qst__key_hash(const qst__key *key);
 
 /* Appends `m=512 n=512 …`: sizes as numbers, enums as tokens, flags as true or false, in the order of the fields.
  * ours: also fields flagged QST_KEY_EXTRA. The whole text (ours = true) identifies a key in stores. */

@@ -96,23 +96,7 @@ static void every_key_in_a_project(void **state)
     }
 }
 
-/* ---- Places and plugins ----------------------------------------------------------------------------------------- */
-
-static void where_the_project_is(void **state)
-{
-    conf_fixture *f = *state;
-    (void)conf_loaded(f, NULL);
-    assert_string_equal(qst__conf_working(f->conf), conf_at(f, "project/sub"));
-    assert_null(qst__conf_project(f->conf));
-    conf_put(f, "project/quernstone.json", "{}");
-    (void)conf_loaded(f, NULL);
-    assert_string_equal(qst__conf_working(f->conf), conf_at(f, "project/sub"));
-    assert_string_equal(qst__conf_project(f->conf), conf_at(f, "project"));
-    assert_int_equal(rmdir(conf_at(f, "project/sub")), 0);
-    (void)conf_loaded(f, NULL);
-    assert_null(qst__conf_working(f->conf));
-    assert_null(qst__conf_project(f->conf));
-}
+/* ---- Plugins ------------------------------------------------------------------------------------------------ */
 
 static void note(void *user, const char *name, const char *path, const char *origin)
 {
@@ -149,8 +133,10 @@ static void plugins_that_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CONF_TEST(what_a_project_may_not_say), CONF_TEST(what_a_project_may_say), CONF_TEST(every_key_in_a_project),
-        CONF_TEST(where_the_project_is),       CONF_TEST(plugins_that_are_named),
+        CONF_TEST(what_a_project_may_not_say),
+        CONF_TEST(what_a_project_may_say),
+        CONF_TEST(every_key_in_a_project),
+        CONF_TEST(plugins_that_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
