@@ -2,6 +2,7 @@
  *
  * test_field_driver.c: the driver changes under a store. Nothing is used unseen, what is checked is little, and drivers
  * that take turns do not undo each other's work. */
+#include "cache_case.h"
 #include "support/field_case.h"
 #include "support/store_case.h"
 
@@ -153,22 +154,7 @@ static void programs(void **state)
     folder_remove(folder);
 }
 
-typedef struct text {
-    char  *data;
-    size_t length;
-} text;
-
-static void gather(void *user, const char *piece, size_t length)
-{
-    text *t = user;
-
-    t->data = realloc(t->data, t->length + length);
-    assert_non_null(t->data);
-    memcpy(t->data + t->length, piece, length);
-    t->length += length;
-}
-
-static uint64_t import(const char *folder, const text *t, uint64_t *present)
+static uint64_t import(const char *folder, const cache_text *t, uint64_t *present)
 {
     qst_context       *ctx = field_look(folder);
     qst_cache_imported done = {.size = sizeof done};
@@ -186,11 +172,11 @@ static void imported(void **state)
     field_job    job = {.folder = from, .set = set, .keys = KEYS};
     field_report cold = run(&job, "the exporter, cold:"), r;
     qst_context *ctx = field_look(from);
-    text         t = {NULL, 0};
+    cache_text   t = {NULL, 0};
     uint64_t     present;
 
     (void)state;
-    assert_int_equal(qst_cache_export(ctx, NULL, gather, &t, NULL), QST_OK);
+    assert_int_equal(qst_cache_export(ctx, NULL, cache_gather, &t, NULL), QST_OK);
     qst_context_destroy(ctx);
     job.folder = to;
     job.keys = 4; /* these are measured here first, and b wins */
