@@ -110,14 +110,14 @@ json_t *matmul_row(const contest *c, const contest_player *player, const char *w
     return row;
 }
 
-static double roof_of(bench *b, const qst_matmul *p)
+/* 0 where the key's answer was found on another problem, whose roof is another. */
+static double roof_of(bench *b, qst_set *set, const qst_matmul *p, const char *text)
 {
-    qst_set    *set;
     problem_key key;
     json_t     *verdict = NULL;
     double      roof = 0;
-    if (qst_set_find(&set, b->device.context, "matmul", NULL) >= 0 && problem_key_of(set, p, &key, NULL) &&
-        verdict_find(&verdict, b->device.context, &key))
+    if (problem_key_of(set, p, &key, NULL) && verdict_find(&verdict, b->device.context, &key) &&
+        strcmp(out_member(verdict, "problem"), text) == 0)
         roof = out_number(verdict, "roof_ms");
     json_decref(verdict);
     return roof;
@@ -260,8 +260,8 @@ static int measure(bench *b, const matmul_wish *wish, uint64_t seed)
     good = data_fits(&b->device, &wish->problem, "bench matmul") && (winner = winner_of(b, &wish->problem)) != NULL &&
            contest_init(&c, &b->device, &wish->problem, b->options->sync, seed);
     if (good) {
-        double roof = roof_of(b, &wish->problem);
         text = problem_text(set, &wish->problem);
+        double roof = roof_of(b, set, &wish->problem, text);
         result = out_need(json_pack("{s:s,s:s,s:o,s:n}", "problem", text, "label", wish->label, "roof_ms",
                                     roof > 0 ? json_real(roof) : json_null(), "regret"));
         good = play(b, &c, &ours, peers, winner, result) && (!b->pool || regret(b, &c, &ours, winner, result));
@@ -411,9 +411,10 @@ const verb_info verb_bench_matmul = {
         "the peers compute the same problem on the same buffers in one process, round by round in turning order. A\n"
         "sample is a batch of calls that lasts 5 ms or more, queued and finished once, or finished one by one with\n"
         "--sync; printed are the times of a call, GFLOP/s and % of the roof at the 25th percentile, and the largest\n"
-        "error of checked rows over |alpha| sum |a b| + |beta c|. speed: the library's over the peer's, by 25th\n"
-        "percentiles, and the median of the ratios round by round; over 1 the library is faster. After a peer with\n"
-        "threads of its own (openblas) there is a pause of 120 ms, for they go on spinning.\n"
+        "error of checked rows over |alpha| sum |a b| + |beta c|; no roof where another problem of the key was tuned.\n"
+        "speed: the library's over the peer's, by 25th percentiles, and the median of the ratios round by round; over 1\n"
+        "the library is faster. After a peer with threads of its own (openblas) there is a pause of 120 ms, for they\n"
+        "go on spinning.\n"
         "clblast is opened from plugin.clblast.library, openblas from plugin.cblas.library of the configuration, else\n"
         "by their usual names; openblas is any BLAS with a C interface, and needs a CPU device. A peer computes a\n"
         "product with a vector by its gemv.\n"
