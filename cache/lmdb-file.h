@@ -42,7 +42,8 @@ qst_status qst__files_set_aside(qst__files *files, char name[32], qst_error *err
 /* The path of the next data set aside in a folder, *n from 0 upwards being the last one's number. False: no more. */
 bool qst__files_aside(const char *folder, int *n, char path[QST__PATH_MAX]);
 
-/* Gives lock.mdb all its blocks, QST__LOCK_BYTES: LMDB writes to it through a map, where a full disk would be a fault of memory. */
+/* Gives lock.mdb all its blocks, QST__LOCK_BYTES: LMDB writes to it through a map, where a full disk would be a fault
+ * of memory. */
 qst_status qst__files_reserve_lock(const qst__files *files, qst_error *err);
 
 /* Leaves the clean mark. Nothing may write to the data meanwhile. What fails costs a check later. */

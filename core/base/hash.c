@@ -47,8 +47,8 @@ static const uint32_t CRC_NIBBLE[16] = {
 };
 #define CRC_LONG 2048u /* bytes from which the larger table, made anew, pays */
 
-/* The part that is whole words of 8 bytes: the remainders of a word's 16 half-bytes, each followed by those behind it in the
- * word, do not wait for each other. */
+/* The part that is whole words of 8 bytes: the remainders of a word's 16 half-bytes, each followed by those behind it
+ * in the word, do not wait for each other. */
 static uint32_t crc32_words(uint32_t crc, const uint8_t *at, size_t words)
 {
     uint32_t before[16][16]; /* of a half-byte before so many others */

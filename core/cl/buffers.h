@@ -28,8 +28,8 @@ typedef struct qst__buffer {
     cl_int     code;  /* of the question that failed; then all else is zero */
 } qst__buffer;
 
-/* Which buffers were plain: a digest each of handle, size and the context they were asked about for. Zero at first; plain data without pointers. Threads
- * may share one. */
+/* Which buffers were plain: a digest each of handle, size and the context that they were asked about for. Zero at first;
+ * plain data without pointers. Threads may share one. */
 #define QST__PLAIN 4u
 typedef struct qst__plain {
     _Atomic uint64_t mark[QST__PLAIN];

@@ -3,8 +3,8 @@
  * program.h: programs of one device in one cl_context, each built once.
  *
  * The key is a SHA-256 of form, data, canonical options (words sorted, single blanks; -D and -I words keep their own
- * text) and, for a retargeted program, target and marker. A build that failed is remembered with its log and not repeated. Thread-safe: two threads that ask for
- * the same program build it once.
+ * text) and, for a retargeted program, target and marker. A build that failed is remembered with its log and not
+ * repeated. Thread-safe: two threads that ask for the same program build it once.
  */
 #ifndef QST_CL_PROGRAM_H
 #define QST_CL_PROGRAM_H
@@ -71,8 +71,9 @@ void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const 
 void qst__programs_finish(qst__programs *programs);
 
 /* Gives the built program, borrowed until finish. build_ns: time that this call took for a build, its own or one that it
- * waited for, which the counters get too; NULL: it counts for no one. E_BUILD: the error's text has the first lines of the log that fit, and
- * *out is the failed program, whose log is whole; it has no cl_program. Otherwise *out is NULL on failure. */
+ * waited for, which the counters get too; NULL: it counts for no one. E_BUILD: the error's text has the first lines of
+ * the log that fit, and *out is the failed program, whose log is whole; it has no cl_program. Otherwise *out is NULL on
+ * failure. */
 qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
                              qst_error *err);
 
@@ -80,9 +81,9 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
  * is got. */
 void qst__programs_expect(qst__programs *programs, const qst_program *desc);
 
-/* Has the program's binary kept. To be called once its kernels have run with the local sizes they will be used with, and have finished:
- * some drivers compile at the first launch, and what was not compiled by then is not in the binary. Nothing where it
- * came from a binary, or was kept before. Gives the time it took. */
+/* Has the program's binary kept. To be called once its kernels have run with the local sizes they will be used with,
+ * and have finished: some drivers compile at the first launch, and what was not compiled by then is not in the binary.
+ * Nothing where it came from a binary, or was kept before. Gives the time it took. */
 uint64_t qst__programs_keep(qst__programs *programs, qst__program *program);
 
 /* What programs are looked up by, and binaries kept under. E_INVALID: no legal program. */

@@ -145,7 +145,7 @@ static qst_status put_log(const target *to, const qst__input *input, void *at)
     return replace_text(to, at, input->text);
 }
 
-/* ---- Paths and lists ------------------------------------------------------------------------------------------------------ */
+/* ---- Paths and lists -------------------------------------------------------------------------------------------- */
 
 static void free_strings(const qst__alloc *alloc, qst__strings *strings)
 {

@@ -56,8 +56,8 @@ typedef struct qst__pairing {
 } qst__pairing;
 qst__pairing qst__samples_pair(const qst__samples *a, const qst__samples *b, double floor);
 
-/* How far each of these ratios, the first included, lies from the one before it, relatively; at most `room` of them. Returns
- * how many. Two of a candidate tell little; those of many candidates together tell how noisy the host is. */
+/* How far each of these ratios, the first included, lies from the one before it, relatively; at most `room` of them.
+ * Returns how many. Two of a candidate tell little; those of many candidates together tell how noisy the host is. */
 uint32_t qst__samples_jumps(const qst__samples *a, const qst__samples *b, double *jumps, uint32_t room);
 
 /* Median and quantile (0 … 1, nearest rank) of n numbers; sorts in place. */

@@ -30,8 +30,8 @@ void qst__background_rest(qst__site *site, uint64_t run_ns);
 /* Is this the worker's thread? */
 bool qst__background_here(const qst_context *ctx);
 
-/* tuning.c: takes the key's claims, waiting for them or not, and tunes it in the calling thread. E_BUSY: another is at it; QST_NOTHING: it is
- * READY. */
+/* tuning.c: takes the key's claims, waiting for them or not, and tunes it in the calling thread. E_BUSY: another is at
+ * it; QST_NOTHING: it is READY. */
 qst_status qst__tune_route(qst__route *route, bool wait, uint32_t depth, qst_error *err);
 
 #endif

@@ -2,9 +2,10 @@
  *
  * journal.h: what the store keeps about a candidate that is being tried, or at which processes have died.
  *
- * Key: SHA-256 of candidate name, digest of its plugin's file, target, driver and what is below it, so that a new build or driver starts
- * anew. Value: cache/envelope.h, kind 'Q', key text the candidate's full name; open u32 (0, 1), harm u32, deaths
- * u32, then three terminated texts: the problem being tried, the problem at which a process last died, and what is known of that.
+ * Key: SHA-256 of candidate name, digest of its plugin's file, target, driver and what is below it, so that a new build
+ * or driver starts anew. Value: cache/envelope.h, kind 'Q', key text the candidate's full name; open u32 (0, 1), harm
+ * u32, deaths u32, then three terminated texts: the problem being tried, the problem at which a process last died, and
+ * what is known of that.
  */
 #ifndef QST_RUN_JOURNAL_H
 #define QST_RUN_JOURNAL_H

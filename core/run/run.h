@@ -295,8 +295,8 @@ void qst__key_of(const qst__shelf *shelf, const void *normal, qst__key *key);
 /* Finds the way that a first run would need. depth: of the calls from steps that lead here; unless it is 0 nobody is
  * waited for, for the one who has the key may be our own caller. */
 qst_status qst__route_settle(qst__route *route, uint32_t depth, qst_error *err);
-/* For steps that call another operation (cl/recipe.h): runs the route as it is known, and never tunes, for its caller may be
- * timed. */
+/* For steps that call another operation (cl/recipe.h): runs the route as it is known, and never tunes, for its caller
+ * may be timed. */
 qst_status qst__route_call(void *route, const qst__go *go, qst_error *err);
 
 /* ---- miss.c --------------------------------------------------------------------------------------------------- */

@@ -33,7 +33,8 @@ static void check_named(void *user, const char *name, const char *path, const ch
         QST__LOG(&ctx->log, CONF, WARN, "%s, %s: no plugin is called '%s'", origin, path, name);
 }
 
-/* A key of a plugin that asked for others when it started, but not for this one. One that asked for none may do so later. */
+/* A key of a plugin that asked for others when it started, but not for this one. One that asked for none may do so
+ * later. */
 static void check_key(const qst_context *ctx, const char *path, const char *name, size_t length, const char *key)
 {
     const qst__plugin *plugin = NULL;

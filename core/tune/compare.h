@@ -42,9 +42,9 @@ static inline const qst__samples *qst__series_at(qst__series series, uint32_t ca
 qst__pairing qst__compare(const qst__samples *a, const qst__samples *b); /* with the wider band */
 bool         qst__compare_tied(qst__pairing pairing);
 
-/* Undecided, and more samples of `a` and the leader `b` may change that: `a` may be faster, as far as the doubt of their ratio
- * (a half-width of 95 %) goes; or the least times say something quite different, as on a host with two speeds, where few
- * pairs mislead. `sure`: pairs before a near ratio is believed. */
+/* Undecided, and more samples of `a` and the leader `b` may change that: `a` may be faster, as far as the doubt of
+ * their ratio (a half-width of 95 %) goes; or the least times say something quite different, as on a host with two
+ * speeds, where few pairs mislead. `sure`: pairs before a near ratio is believed. */
 bool qst__compare_open(qst__pairing pairing, double doubt, uint32_t sure, const qst__samples *a, const qst__samples *b);
 
 /* The median of the pair ratios of who[at] against the others among who[0 … n): the least is the fastest. */

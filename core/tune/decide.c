@@ -103,8 +103,8 @@ static void sort(const qst__finding *findings, uint32_t *who, uint32_t n)
     }
 }
 
-/* Who stands before the others by all of them may still be slower than one with whom it was paired often; of several the one
- * that is most surely so. */
+/* Who stands before the others by all of them may still be slower than one with whom it was paired often; of several
+ * the one that is most surely so. */
 static uint32_t beaten_by(const qst__finding *findings, const uint32_t *who, uint32_t n, uint32_t fastest)
 {
     uint32_t better = fastest;

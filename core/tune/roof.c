@@ -40,8 +40,8 @@ double qst__roof_part(uint32_t level)
     return level < sizeof thresholds / sizeof *thresholds ? thresholds[level] : 0;
 }
 
-/* A launch costs one candidate more and another less: where it is more than this part of the limit, who is under that is not
- * near to the best yet. */
+/* A launch costs one candidate more and another less: where it is more than this part of the limit, who is under that
+ * is not near to the best yet. */
 #define LAUNCH_PART 0.25
 
 uint64_t qst__roof(const qst_work *work, double ops_per_s, double bytes_per_s, double overhead_ns, uint32_t level)

@@ -87,8 +87,8 @@ static inline qst__finding *qst__schedule_finding(const qst__schedule *schedule,
 /* final.c: fills allowed[], all zero, with how many turns contenders and leader may take; false: nobody goes on. */
 bool qst__final_allow(const qst__schedule *schedule, uint32_t leader);
 
-/* How far the ratio of a pairing with the leader may be off, with 95 %: its own noise; where runs are long and pairs few, what
- * the noise of all live candidates says of so many. 0: not known */
+/* How far the ratio of a pairing with the leader may be off, with 95 %: its own noise; where runs are long and pairs
+ * few, what the noise of all live candidates says of so many. 0: not known */
 double qst__final_doubt(const qst__schedule *schedule, uint32_t leader, qst__pairing pairing);
 
 /* Says of the first n of the queue why they were not contacted: roof or budget. */

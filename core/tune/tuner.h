@@ -6,8 +6,9 @@
  * registration) is pruned by estimate, prepared, checked, and sampled once; then round robin over the live ones,
  * forwards and backwards in turn, with elimination and convergence as model/stats.h says, and the end by roof. When all
  * live ones have converged, or have had max_samples, comes the final (final.c): those that may be faster than the leader
- * are sampled on with it until none may, up to QST__FINAL_SAMPLES, on a noisy host up to QST__SAMPLES_MAX, and within the purse.
- * A round that gave a valid time ends the tuning. A sole candidate (one in all rounds that may run) is verified, not timed.
+ * are sampled on with it until none may, up to QST__FINAL_SAMPLES, on a noisy host up to QST__SAMPLES_MAX, and within
+ * the purse. A round that gave a valid time ends the tuning. A sole candidate (one in all rounds that may run) is
+ * verified, not timed.
  *
  * An earlier, partial verdict is gone on with: its findings stay, its winner is contacted first and sampled alongside
  * those it left out; what it left with fewer than min_samples is sampled again, too. Budgets: schedule.h.

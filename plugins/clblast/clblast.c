@@ -43,8 +43,8 @@ struct library {
 static _Thread_local char reason[256];
 
 /* A rough time, so that quicker ones are tried first: its kernels reach 20 to 34 GFLOP/s on two cores of a CPU device
- * (PoCL 3.1), and about half of a GPU's fma peak where C has a tile for each of its units. Where it has no chance by this it is not built (tune.prune_factor):
- * its programs take as long as all others together. */
+ * (PoCL 3.1), and about half of a GPU's fma peak where C has a tile for each of its units. Where it has no chance by
+ * this it is not built (tune.prune_factor): its programs take as long as all others together. */
 static double estimate(void *user, const qst_device *device, const void *problem)
 {
     const double per_ns =

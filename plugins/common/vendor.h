@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * vendor.h: a plugin whose one candidate is a library of somebody else's, opened when it is about to run for the first time.
- * Header-only.
+ * vendor.h: a plugin whose one candidate is a library of somebody else's, opened when it is about to run for the first
+ * time. Header-only.
  */
 #ifndef QST_PLUGIN_COMMON_VENDOR_H
 #define QST_PLUGIN_COMMON_VENDOR_H

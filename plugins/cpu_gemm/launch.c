@@ -113,9 +113,9 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
     return QST_OK;
 }
 
-/* Is it worth while to copy what may be read in place? A copy costs about as much as one reading of it. B is read once for each
- * tile of rows, A once for each panel of columns. A small panel stays near wherever it lies; of a larger one rows in place
- * cross lines, fall into the same sets of a cache, and lie in pages of their own. */
+/* Is it worth while to copy what may be read in place? A copy costs about as much as one reading of it. B is read once
+ * for each tile of rows, A once for each panel of columns. A small panel stays near wherever it lies; of a larger one
+ * rows in place cross lines, fall into the same sets of a cache, and lie in pages of their own. */
 static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
 {
     const int64_t *v = key->value;

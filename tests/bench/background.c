@@ -5,11 +5,11 @@
  *     background [SIZE [AHEAD]]
  *
  * A context with tune.mode background; 1000 calls of SIZE (default 256) by the safe candidate are timed first, with tuning
- * off, which shows what the machine itself does; then a plan of that size is run, each call finished, while its own key and that of another size are tuned: 1000
- * times, and on until the winner has taken over and as many calls again have gone by, but no longer than two minutes.
- * Printed: the safe candidate's median; at which call and after how many seconds the winner took over; for the first
- * 1000 calls and for all of them median and maximum, and how many took over twice the safe median plus 1 ms, with the
- * place and time of the longest. AHEAD 0: tune.ahead false.
+ * off, which shows what the machine itself does; then a plan of that size is run, each call finished, while its own key
+ * and that of another size are tuned: 1000 times, and on until the winner has taken over and as many calls again have
+ * gone by, but no longer than two minutes. Printed: the safe candidate's median; at which call and after how many
+ * seconds the winner took over; for the first 1000 calls and for all of them median and maximum, and how many took over
+ * twice the safe median plus 1 ms, with the place and time of the longest. AHEAD 0: tune.ahead false.
  */
 #include <quernstone/quernstone.h>
 

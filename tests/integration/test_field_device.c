@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_field_device.c: reports about devices that lack something: half and double arithmetic, queues that measure times. What
- * can be computed without is, and right; what cannot is refused with a line; and of devices whose events tell nonsense. The
- * device's answers are changed on their way (the calls in test_field_device.link are the test's).
+ * test_field_device.c: reports about devices that lack something: half and double arithmetic, queues that measure
+ * times. What can be computed without is, and right; what cannot is refused with a line; and of devices whose events
+ * tell nonsense. The device's answers are changed on their way (the calls in test_field_device.link are the test's).
  */
 #include "support/blend.h"
 #include "support/matmul_case.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_frozen.c: a plugin that was compiled with the headers of 1.0 (abi/1.0/frozen.c) is loaded, asked, races and runs, and
- * whatever it brings and asks for does what 1.0 promised. Times are scripted (field_cl.h): nobody is dropped as slow.
+ * test_frozen.c: a plugin that was compiled with the headers of 1.0 (abi/1.0/frozen.c) is loaded, asked, races and
+ * runs, and whatever it brings and asks for does what 1.0 promised. Times are scripted (field_cl.h): nobody is dropped
+ * as slow.
  */
 #include "support/blend.h"
 #include "support/field_cl.h"

@@ -3,8 +3,8 @@
  * test_prebuild.c: programs built ahead by a builder: what is built, in which order the front end gets it, what the driver
  * gets when the builder's check is right, wrong or cannot be made, and what candidates are asked before anything is tried.
  * The builder is made up: assembly and machine code are the object of PoCL's front end, which PoCL 3.1 does not load, so
- * that its check cannot be right (test_cl_builder.c has machine code). The host has eight processors, says this test, so that
- * builds are made ahead wherever it runs.
+ * that its check cannot be right (test_cl_builder.c has machine code). The host has eight processors, says this test,
+ * so that builds are made ahead wherever it runs.
  */
 #include "cl/builder.h"
 #include "run/run.h"

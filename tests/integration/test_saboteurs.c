@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_saboteurs.c: plugins that are fast and wrong, that do not build, that never launch: the product is right each
- * time, and the verdict says what was wrong with them. Times are scripted (field_cl.h), each launch takes as long: nobody is
- * dropped as slow before he is found to be wrong.
+ * time, and the verdict says what was wrong with them. Times are scripted (field_cl.h), each launch takes as long:
+ * nobody is dropped as slow before he is found to be wrong.
  */
 #include "support/blend.h"
 #include "support/field_cl.h"

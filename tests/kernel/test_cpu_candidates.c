@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cpu_candidates.c: every candidate of cpu_gemm and gemv, by itself, against a double reference: odd, tiny, skinny and deep
- * shapes, all transpositions, padding, starts off by one element, batches with broadcast, alpha and beta, f32 and f64.
- * Padding of A and B and all of C are NaN before (C only where beta is 0); what lies outside C must not change. What a
- * fixed order of summation asks for is compared with the fallback bit for bit. "Not applicable" is counted and printed.
+ * test_cpu_candidates.c: every candidate of cpu_gemm and gemv, by itself, against a double reference: odd, tiny, skinny
+ * and deep shapes, all transpositions, padding, starts off by one element, batches with broadcast, alpha and beta, f32
+ * and f64. Padding of A and B and all of C are NaN before (C only where beta is 0); what lies outside C must not
+ * change. What a fixed order of summation asks for is compared with the fallback bit for bit. "Not applicable" is
+ * counted and printed.
  */
 #include "matmul_case.h"
 #include <setjmp.h>

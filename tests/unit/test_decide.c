@@ -216,8 +216,8 @@ static void tune_many(host *h, uint32_t n, uint32_t times, uint32_t *picks)
         picks[tune_once(h, n, i, NULL)]++;
 }
 
-/* 0.3 % apart: the more noise the sooner samples end with a lead that may be luck and costs nothing that counts. Then a pick
- * may differ from the one by name. */
+/* 0.3 % apart: the more noise the sooner samples end with a lead that may be luck and costs nothing that counts. Then a
+ * pick may differ from the one by name. */
 static void near_ties(void **state)
 {
     static const double   amplitudes[] = {0.01, 0.02, 0.04};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_final.c: who goes on to the final of a tuning, and when it ends, on hosts with noise made up from a seed: whether the
- * best is found, how often, and for how many samples. */
+ * test_final.c: who goes on to the final of a tuning, and when it ends, on hosts with noise made up from a seed:
+ * whether the best is found, how often, and for how many samples. */
 #include "support/tuner_bench.h"
 #include "tune/compare.h"
 
@@ -80,8 +80,8 @@ static ending tune_six(host *h)
 
 /* ---- Noise ------------------------------------------------------------------------------------------------------ */
 
-/* 5 % apart where samples are off by up to a fifth and the host has two speeds: the best is found in five of six, and nothing
- * worse than the second in all but a few. */
+/* 5 % apart where samples are off by up to a fifth and the host has two speeds: the best is found in five of six, and
+ * nothing worse than the second in all but a few. */
 static void near_ones_are_told_apart(void **state)
 {
     static const double truth[SIX] = {1.12e6, 1.05e6, 1.2e6, 1e6, 1.1e6, 1.3e6};

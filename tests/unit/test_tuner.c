@@ -297,8 +297,8 @@ static uint64_t alternate(scripted_rig *self, uint32_t candidate, uint32_t k)
     return candidate == 0 ? 100000 + 3000 * (k % 3) : 100000 + 3000 * ((k + k / 3) % 3);
 }
 
-/* Two that noise does not tell apart take samples until either is sure to cost no more than the other, more than a quiet host
- * would have, and the tie is settled by launches. */
+/* Two that noise does not tell apart take samples until either is sure to cost no more than the other, more than a
+ * quiet host would have, and the tie is settled by launches. */
 static void last_two(void **state)
 {
     toy_spec   specs[] = {{.variant = "a"}, {.variant = "b"}};

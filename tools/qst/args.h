@@ -48,8 +48,8 @@ typedef struct args_option {
 extern const char *const args_types[];
 extern const char *const args_levels[];
 
-/* Reads argv[1 …] for the verb into `common` and `options`; what has one value is said once. 0, with the remaining words in *rest and their number in
- * *n_rest; or EXIT_USAGE after one line on stderr. args_finish releases either way. */
+/* Reads argv[1 …] for the verb into `common` and `options`; what has one value is said once. 0, with the remaining
+ * words in *rest and their number in *n_rest; or EXIT_USAGE after one line on stderr. args_finish releases either way. */
 int  args_parse(const struct verb_info *verb, int argc, char **argv, args_common *common, void *options, char ***rest,
                 int *n_rest);
 void args_finish(args_common *common);

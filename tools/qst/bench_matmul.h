@@ -28,7 +28,8 @@ typedef struct matmul_wishes {
     size_t       n;
 } matmul_wishes;
 
-/* bench_problems.c: from words and options of the verb. 0, or the exit code after one line. Releases either way by _drop. */
+/* bench_problems.c: from words and options of the verb. 0, or the exit code after one line. Releases either way by
+ * _drop. */
 int  matmul_wishes_collect(matmul_wishes *all, qst_context *context, const matmul_options *options, const char *verb,
                            int argc, char **argv);
 void matmul_wishes_drop(matmul_wishes *all);

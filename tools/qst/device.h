@@ -26,14 +26,15 @@ int device_context(device_handle *device, const args_common *common, uint32_t fl
  * options, the mode's too, is told as device_context tells it. */
 int device_still(device_handle *device, const args_common *common);
 
-/* All of it. `pin`: a name to pin besides the options, and answers in memory only; or NULL. Where nobody set tune.budget_ms there is none: the
- * command, unlike a program, has time. device_close releases either way, and puts what was learnt into the store. */
+/* All of it. `pin`: a name to pin besides the options, and answers in memory only; or NULL. Where nobody set
+ * tune.budget_ms there is none: the command, unlike a program, has time. device_close releases either way, and puts
+ * what was learnt into the store. */
 int  device_open(device_handle *device, const args_common *common, const char *pin);
 void device_close(device_handle *device);
 
-/* A further context that keeps nothing and finds nothing stored, without a budget where nobody set one. `pin`: it tries that
- * candidate alone, unjudged; `fallback`, the operation's, then runs where that one cannot, untried. NULL: all. 0, or the
- * exit code after one line. qst_context_destroy releases it. */
+/* A further context that keeps nothing and finds nothing stored, without a budget where nobody set one. `pin`: it tries
+ * that candidate alone, unjudged; `fallback`, the operation's, then runs where that one cannot, untried. NULL: all. 0,
+ * or the exit code after one line. qst_context_destroy releases it. */
 int device_apart(qst_context **context, const args_common *common, const char *pin, const char *fallback);
 
 /* A verb that prints one of qst_describe's arrays: takes no words, makes a context with QST_NO_… flags. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * careless.c: a plugin that does not look at what its additions give: it says that it has started although one was refused. */
+ * careless.c: a plugin that does not look at what its additions give: it says that it has started although one was
+ * refused. */
 #include <quernstone/plugin.h>
 
 typedef struct careless {
