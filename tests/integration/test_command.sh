@@ -536,6 +536,15 @@ if [ -d "$killer" ]; then
     unset QST_ENVIRONMENT
 fi
 
+# ---- What is not tuned, and keys of many names ---------------------------------------------------------------------
+
+runs 1 tune --sizes 26 --set tune.mode=fallback
+[ "$(wc -l <"$err")" -eq 1 ] && grep -qF 'not tuned: another process is tuning it, or tune.mode' "$err"
+verdict $? '  one line: why there is no answer'
+runs 2 config --set "$(printf 'a.%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39)a=1"
+grep -qF 'a: unknown key' "$err"
+verdict $? '  a key of forty names is an unknown key'
+
 # ---- What the device cannot hold -----------------------------------------------------------------------------------
 
 runs 1 run matmul --m 65536 --n 65536 --k 1 --batch 100000

@@ -201,7 +201,10 @@ static void print_result(const json_t *result)
         print_row(json_array_get(rows, i), out_number(result, "roof_ms"));
     if (candidates) {
         print_candidates(candidates);
-        printf("  regret %.2f %%, best: %s\n", 100 * out_number(result, "regret"), out_member(result, "best"));
+        if (json_is_null(json_object_get(result, "regret")))
+            puts("  no regret: no candidate could be timed");
+        else
+            printf("  regret %.2f %%, best: %s\n", 100 * out_number(result, "regret"), out_member(result, "best"));
     }
     fflush(stdout);
 }
@@ -234,9 +237,10 @@ static bool regret(bench *b, contest *c, const contest_player *ours, const char 
     double  value = 0;
     bool    good = regret_measure(b->pool, c, ours, winner, b->options->rounds, rows, &value, &best);
     json_object_set_new(result, "candidates", rows);
-    json_object_set_new(result, "regret", json_real(value));
+    json_object_set_new(result, "regret", isnan(value) ? json_null() : json_real(value));
     json_object_set_new(result, "best", json_string(best));
-    b->regrets[b->n_regrets++] = value;
+    if (!isnan(value))
+        b->regrets[b->n_regrets++] = value;
     free(best);
     return good;
 }

@@ -44,7 +44,7 @@ void regret_close(regret_pool *pool);
 #define REGRET_PAIRS 15 /* at least */
 
 /* Screens the candidates, and re-times the library's choice (`ours`, which has played) and the best of them in alternated
- * pairs. Adds a row for each to `rows`. The regret in *regret: by how much of the best's time the choice is slower; *best:
+ * pairs. Adds a row for each to `rows`. The regret in *regret: by how much of the best's time the choice is slower, NAN where none was timed; *best:
  * its name (the caller frees). False after one line. */
 bool regret_measure(regret_pool *pool, contest *c, const contest_player *ours, const char *winner, int64_t pairs,
                     json_t *rows, double *regret, char **best);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#define AGAIN 2 /* times more that a batch is taken that seems too slow to go on with */
+
 static const data_matrix *const *matrices(const contest *c, const data_matrix *all[3])
 {
     all[0] = &c->a;
@@ -181,6 +183,10 @@ static void size_batch(const contest *c, contest_player *player, unsigned char *
             break;
     }
     double each = ms / (double)player->calls;
+    for (int again = 0; again < AGAIN && ms >= 0 && c->limit_ms > 0 && each > c->limit_ms; again++) {
+        ms = calls(c, player, host, player->calls, why);
+        each = ms >= 0 && ms / (double)player->calls < each ? ms / (double)player->calls : each;
+    }
     if (ms > CONTEST_BATCH_MS && player->calls > 1)
         player->calls = (int64_t)ceil(CONTEST_BATCH_MS / each);
     if (ms >= 0 && c->limit_ms > 0 && each > c->limit_ms)

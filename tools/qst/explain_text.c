@@ -234,7 +234,9 @@ static void print_reason(const json_t *first, const json_t *second)
     ratio = pair_ratio(first, second, &pairs);
     printf("  because: %s takes %.3f times as long, by %s\n", out_member(second, "name"), ratio,
            pairs ? "the median of pairs of samples" : "the ratio of medians");
-    if (ratio < TIE)
+    if (ratio * TIE <= 1)
+        puts("  by the samples of all together, and its pairs with the others, the winner stands before it");
+    else if (ratio < TIE)
         printf("  within the noise that is a tie, which goes to fewer launches (%.0f, %.0f), less workspace (%.0f, "
                "%.0f), name\n",
                out_number(first, "launches"), out_number(second, "launches"), out_number(first, "workspace"),

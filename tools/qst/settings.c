@@ -43,6 +43,8 @@ const char *settings_source(const args_common *common, const char *text)
 /* Takes a setting out, however it was said: {"a": {"b": …}}, {"a.b": …}, or by half. */
 static void take_out(json_t *at, const char *path)
 {
+    if (!at) /* nothing can be there, however many dots follow */
+        return;
     for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
         char *name = out_text("%.*s", (int)(dot - path), path);
         take_out(json_object_get(at, name), dot + 1);

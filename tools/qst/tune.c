@@ -117,6 +117,14 @@ static double winner_ms(const json_t *verdict)
     return 0;
 }
 
+/* A plan runs all the same. */
+static const char *no_answer(const char *word, bool tried)
+{
+    (void)(tried ? out_fail("%s: no candidate gave a right result in time", word)
+                 : out_fail("%s: not tuned: another process is tuning it, or tune.mode lets nothing be tuned", word));
+    return "failed";
+}
+
 /* One problem, as a JSON row: "state" is tuned, known, partial (the budget ended it) or failed. */
 static json_t *tune(const device_handle *device, const subject *s)
 {
@@ -132,7 +140,7 @@ static json_t *tune(const device_handle *device, const subject *s)
         out_error(s->word, planned, &err);
     else if (problem_key_of(s->set, s->problem, &key, NULL) &&
              (!verdict_find(&verdict, device->context, &key) || !verdict))
-        state = "failed"; /* the log says why there is no answer, and a plan runs all the same */
+        state = no_answer(s->word, tunings(device) > before);
     else if (verdict && out_truth(verdict, "partial"))
         state = "partial";
     /* What it learnt is kept before the next one begins: whoever ends this process loses that one only. */
