@@ -238,11 +238,11 @@ static void store(doctor *d)
     else if (out_member(stat, "degraded")[0])
         say(d, WARN, "store", out_text("%s", out_member(stat, "degraded")),
             "answers of this process are lost at its end; see store.place and store.path in qst config");
+    else if (out_truth(stat, "readonly"))
+        say(d, WARN, "store", out_text("%s: only read", place), "what is learnt is lost when the process ends");
     else if (!out_truth(stat, "lasts"))
         say(d, WARN, "store", out_text("in memory: answers are lost when the process ends"),
             "set store.backend to lmdb");
-    else if (out_truth(stat, "readonly"))
-        say(d, WARN, "store", out_text("%s: only read", place), "what is learnt is lost when the process ends");
     else
         say(d, GOOD, "store",
             out_text("%s: %.0f verdicts, %.0f programs", place[0] ? place : "memory",
