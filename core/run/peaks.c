@@ -354,5 +354,9 @@ qst_status qst__peaks_tune(const qst__task *given, const qst__route *route, qst_
         learn(site, &ceiling, t, verdict->findings[verdict->order[0]].name);
     if (!(verdict->flags & QST__VERDICT_ROOF) || (!beaten && (!left_out(verdict) || stands(site, &task, &ceiling, t))))
         return QST_OK;
-    return go_on(&task, before, verdict, err);
+    status = go_on(&task, before, verdict, err);
+    t = status == QST_OK ? reached(verdict, task.settings) : 0;
+    if (t && t < qst__ceiling_ns(&ceiling, 1.0)) /* of whoever wins now */
+        learn(site, &ceiling, t, verdict->findings[verdict->order[0]].name);
+    return status;
 }
