@@ -19,8 +19,8 @@
 
 enum { KEY = 48 }; /* n = 65536, b = 0 */
 #define BYTES    (8.0 * 65536)
-#define FIRST_NS 3000000.0
-#define BEST_NS  1e6 /* and the best of them */
+#define FIRST_NS 3000000.0 /* of the candidate that is contacted first */
+#define BEST_NS  1000000.0 /* of the best, d */
 #define PROBE_NS 400000u
 #define SET      "bad" /* b is contacted before a and d */
 

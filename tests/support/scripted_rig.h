@@ -70,4 +70,7 @@ typedef struct scripted_task {
 
 void scripted_task_init(scripted_task *self, scripted_rig *rig);
 
+/* splitmix64; a number of [0, 1). */
+double scripted_draw(uint64_t *state);
+
 #endif

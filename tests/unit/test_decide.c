@@ -149,24 +149,14 @@ typedef struct host {
     double   second_speed; /* a sample in five takes this times longer; 0: none */
 } host;
 
-/* splitmix64; a number of [0, 1). */
-static double draw(host *h)
-{
-    uint64_t z = (h->state += 0x9e3779b97f4a7c15u);
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
-}
-
 static uint64_t sample_of(scripted_rig *rig, uint32_t candidate, uint32_t k)
 {
     host  *h = rig->user;
-    double ns = h->truth[h->at[candidate]] * (1 + h->amplitude * (2 * draw(h) - 1));
+    double ns = h->truth[h->at[candidate]] * (1 + h->amplitude * (2 * scripted_draw(&h->state) - 1));
     double speed = 1;
 
     (void)k;
-    if (h->second_speed > 0 && draw(h) < 0.2)
+    if (h->second_speed > 0 && scripted_draw(&h->state) < 0.2)
         ns *= h->second_speed;
     if (h->ramp > 0)
         speed = (double)rig->now < h->ramp ? 0.5 + 0.5 * (double)rig->now / h->ramp : 1;

@@ -23,20 +23,10 @@ typedef struct host {
     uint64_t      mood_ns;
 } host;
 
-/* splitmix64; a number of [0, 1). */
-static double draw(host *h)
-{
-    uint64_t z = (h->state += 0x9e3779b97f4a7c15u);
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
-}
-
 static uint64_t sample_of(scripted_rig *rig, uint32_t candidate, uint32_t k)
 {
     host  *h = rig->user;
-    double ns = h->truth[candidate] * (1 + h->noise * (2 * draw(h) - 1));
+    double ns = h->truth[candidate] * (1 + h->noise * (2 * scripted_draw(&h->state) - 1));
 
     (void)k;
     return (uint64_t)(h->mood_ns && rig->now / h->mood_ns % 2 ? ns * h->mood : ns);
