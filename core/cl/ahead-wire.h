@@ -4,9 +4,9 @@
  * order: both are of one build. A job is this head and `bytes` of body; the answer is an answer.
  *
  * The body is a row of fields. A text is a u64 with its length and so many characters, without an end mark. In order:
- * the platform's name; u64 index of the device among the platform's; options; source; u64 number of launches; for each
- * the kernel's name, u64 dimensions, u64 global[3], u64 local[3] (0: the driver's choice), u64 number of arguments;
- * for each of these an qst__wire_arg.
+ * the names of platform and device and u64 place among the devices of both (place.h); options; source; u64 number of
+ * launches; for each the kernel's name, u64 dimensions, u64 global[3], u64 local[3] (0: the driver's choice), u64 number
+ * of arguments; for each of these an qst__wire_arg.
  *
  * Its argument says how far it stands back for the processors: one of the words below, none: as the
  * process that started it, as far as it may.
@@ -19,7 +19,7 @@
 #define QST__AHEAD_IDLE   "idle"   /* SCHED_IDLE; where that is refused nice 19 */
 #define QST__AHEAD_BEHIND "behind" /* nice 10 */
 
-#define QST__WIRE_MAGIC 0x31425351u /* "QSB1"; with every change of what is said another one */
+#define QST__WIRE_MAGIC 0x32425351u /* "QSB2"; with every change of what is said another one */
 #define QST__WIRE_MAX   (64u << 20) /* bytes of a body */
 
 typedef struct qst__wire_head {

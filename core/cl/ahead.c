@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cl/ahead-wire.h"
+#include "cl/place.h"
 #include "cl/program.h"
 
 #include <stdio.h>
@@ -18,7 +19,6 @@
 #define GRACE_NS   UINT64_C(1000000000) /* that one which has become urgent may go on as it is */
 #define FAILURES   3u                   /* after so many the forerunner is left alone */
 #define GRID_LARGE 65535u               /* drivers may build a wider grid in another way: launched as it is */
-#define DEVICES    64u                  /* of a platform that are looked through */
 
 /* How far the process stands back for the processors, and how long a job may take it then. Where processors are never
  * idle it may get nowhere by IDLE: then it is started anew with BEHIND. */
@@ -119,25 +119,16 @@ static void put_text(qst__str *out, const char *text, size_t length)
     qst__str_append_n(out, text, length);
 }
 
-/* The device as another process finds it: its platform's name and its place there. False: it is not listed, as a part
- * of a device is not. */
 static bool put_device(qst__str *out, cl_device_id device)
 {
-    char           name[256];
-    cl_platform_id platform;
-    cl_device_id   devices[DEVICES];
-    cl_uint        n = 0, i;
+    qst__place place;
 
-    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS ||
-        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) != CL_SUCCESS ||
-        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, DEVICES, devices, &n) != CL_SUCCESS)
+    if (qst__place_of(&place, device) != CL_SUCCESS)
         return false;
-    n = n < DEVICES ? n : DEVICES;
-    for (i = 0; i < n && devices[i] != device; i++)
-        ;
-    put_text(out, name, strlen(name));
-    put(out, i);
-    return i < n;
+    put_text(out, place.platform, strlen(place.platform));
+    put_text(out, place.device, strlen(place.device));
+    put(out, place.nth);
+    return true;
 }
 
 static void put_argument(qst__str *out, const qst__ahead_job *job, const qst_arg *arg)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_cl_facts.c: a real device's facts, and how devices are found by name. */
+#include "cl/place.h"
 #include "support/cl_fixture.h"
 
 #include <setjmp.h>
@@ -133,12 +134,34 @@ static void test_each(void **state)
     assert_int_equal(c.found, 1);
 }
 
+/* As another process finds it; the same names and a further number are nobody's, nor is another name. */
+static void test_place(void **state)
+{
+    const cl_fixture *fixture = *state;
+    qst__place        place;
+    cl_platform_id    platform = NULL;
+    cl_device_id      device = NULL;
+    uint64_t          before = 0;
+    assert_int_equal(qst__place_of(&place, fixture->device), CL_SUCCESS);
+    assert_int_equal(qst__place_find(&place, &platform, &device, &before), CL_SUCCESS);
+    assert_ptr_equal(device, fixture->device);
+    assert_ptr_equal(platform, fixture->platform);
+    assert_int_equal(before, place.nth);
+    place.nth = UINT64_MAX;
+    assert_int_equal(qst__place_find(&place, &platform, &device, &before), CL_DEVICE_NOT_FOUND);
+    assert_true(before >= 1);
+    place.nth = 0;
+    place.device[0] ^= 1;
+    assert_int_equal(qst__place_find(&place, &platform, &device, &before), CL_DEVICE_NOT_FOUND);
+    assert_int_equal(before, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions), cmocka_unit_test(test_names_of_codes), cmocka_unit_test(test_facts),
         cmocka_unit_test(test_cpu),      cmocka_unit_test(test_target),         cmocka_unit_test(test_pick),
-        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_each),     cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests(tests, cl_fixture_open, cl_fixture_close);
 }

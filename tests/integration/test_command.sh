@@ -591,12 +591,24 @@ json '0 < j["call_ms"] < j["first_ms"] and j["call_over_quartiles_ms"][0] <= j["
 runs 1 bench first --pairs 1 --size 16 --device 'no such device'
 [ "$(wc -l <"$err")" -eq 1 ] && grep -qF 'no such device' "$err"
 verdict $? '  one line: no such device'
-runs 1 bench first --child hand --size 16 --file "$work/none" --at-platform 31 --at-device 0
-[ "$(wc -l <"$err")" -eq 1 ] && grep -q 'there is no platform 31 of [0-9]' "$err"
-verdict $? '  one line: no platform 31'
-runs 1 bench first --child hand --size 16 --file "$work/none" --at-platform 0 --at-device 63
-[ "$(wc -l <"$err")" -eq 1 ] && grep -q 'there is no device 63 of [0-9]' "$err"
-verdict $? '  one line: no device 63'
+# Its processes find the device by names, whatever else is listed there and in which order.
+for child in hand with; do
+    runs 1 bench first --child $child --size 16 --file "$work/none" --at-platform Nobody --at-device here
+    [ "$(wc -l <"$err")" -eq 1 ] && grep -qF "finds no device 'here' of platform 'Nobody'" "$err"
+    verdict $? '  one line: no such device'
+done
+runs 0 devices --json
+if grep -q 'Portable Computing Language' "$out"; then
+    export POCL_DEVICES='basic pthread pthread'
+    runs 0 bench first --pairs 1 --size 16 --device pthread
+    runs 0 bench first --pairs 1 --size 16 --device pthread --set device.index=1
+    basic=$("$qst" devices --json | sed -n 's/^ *"name": "\(basic.*\)",$/\1/p')
+    runs 1 bench first --child hand --size 16 --file "$work/none" --at-platform 'Portable Computing Language' \
+        --at-device "$basic" --at 5
+    [ "$(wc -l <"$err")" -eq 1 ] && grep -qF "finds 1 of device 'basic" "$err"
+    verdict $? '  one line: too few of that name'
+    unset POCL_DEVICES
+fi
 runs 0 bench verify --json --set 'candidates.pin=["matmul.naive.*"]'
 json '[r["n"] for r in j] == [256, 512, 1024] and all(r["seen"] > 0 and r["faults"][0]["caught"] == 1 for r in j)'
 runs 0 bench store --keys 10 --json

@@ -4,6 +4,7 @@
  * its drivers `pthread` and `basic` as two devices where POCL_DEVICES says so, as it does for this test; they are told
  * apart by name. Kernels that wait for a user event do not end on `basic`.
  */
+#include "cl/place.h"
 #include "support/blend.h"
 
 #include <jansson.h>
@@ -205,6 +206,23 @@ static void picked_by_name(void **state)
         assert_ptr_equal(id, devices[i]);
         assert_ptr_equal(of, platform);
         qst_context_destroy(ctx);
+    }
+}
+
+/* By what one process tells another. */
+static void placed_by_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < DEVICES; i++) {
+        qst__place     place;
+        cl_platform_id of = NULL;
+        cl_device_id   id = NULL;
+        uint64_t       count = 0;
+        assert_int_equal(qst__place_of(&place, devices[i]), CL_SUCCESS);
+        assert_int_equal(place.nth, 0);
+        assert_int_equal(qst__place_find(&place, &of, &id, &count), CL_SUCCESS);
+        assert_ptr_equal(id, devices[i]);
+        assert_ptr_equal(of, platform);
     }
 }
 
@@ -488,6 +506,7 @@ int main(void)
         cmocka_unit_test(in_two_contexts), cmocka_unit_test(plans_stay_at_home),
         cmocka_unit_test(one_is_held),     cmocka_unit_test(coming_and_going),
         cmocka_unit_test(threads_on_both), cmocka_unit_test(forgotten_beside_the_other),
+        cmocka_unit_test(placed_by_name),
     };
     (void)alarm(200);
     if (!find(PTHREAD) || !find(BASIC)) {

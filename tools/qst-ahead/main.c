@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "cl/ahead-wire.h"
+#include "cl/place.h"
 
 #include <CL/cl.h>
 #include <sched.h>
@@ -18,16 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum {
-    NAME_MAX_ = 256,
-    PLATFORMS = 16,
-    DEVICES = 64,
-    ARGS = 64,
-    LAUNCHES = 8,
-    ZEROS = 1 << 20,
-    BEHIND = 10,
-    LAST = 19
-};
+enum { NAME_MAX_ = QST__PLACE_NAME, ARGS = 64, LAUNCHES = 8, ZEROS = 1 << 20, BEHIND = 10, LAST = 19 };
 
 /* What is read of a body; `end` is never passed. */
 typedef struct reader {
@@ -37,8 +29,7 @@ typedef struct reader {
 
 /* The device of the last job, and what was made for it. */
 typedef struct station {
-    char             platform[NAME_MAX_];
-    uint64_t         index;
+    qst__place       place;
     cl_device_id     device;
     cl_context       context;
     cl_command_queue queue;
@@ -130,41 +121,23 @@ static void leave(station *s)
     memset(s, 0, sizeof *s);
 }
 
-static cl_int find_device(station *s)
-{
-    cl_platform_id platforms[PLATFORMS];
-    cl_device_id   devices[DEVICES];
-    cl_uint        n = 0, count = 0, i;
-    char           name[NAME_MAX_];
-    cl_int         code = clGetPlatformIDs(PLATFORMS, platforms, &n);
-
-    n = n < PLATFORMS ? n : PLATFORMS;
-    for (i = 0; i < n && code == CL_SUCCESS; i++) {
-        code = clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, NULL);
-        if (code != CL_SUCCESS || strcmp(name, s->platform))
-            continue;
-        code = clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, DEVICES, devices, &count);
-        if (code != CL_SUCCESS || s->index >= count || s->index >= DEVICES)
-            return CL_DEVICE_NOT_FOUND;
-        s->device = devices[s->index];
-        return CL_SUCCESS;
-    }
-    return code == CL_SUCCESS ? CL_DEVICE_NOT_FOUND : code;
-}
-
 /* Where the job is for, made once for a row of jobs. */
 static cl_int enter(station *s, reader *r)
 {
-    station wanted;
-    cl_int  code;
+    station        wanted;
+    cl_platform_id platform;
+    uint64_t       count;
+    cl_int         code;
 
     memset(&wanted, 0, sizeof wanted);
-    take_name(r, wanted.platform);
-    wanted.index = take_number(r);
-    if (s->queue && s->index == wanted.index && !strcmp(s->platform, wanted.platform))
+    take_name(r, wanted.place.platform);
+    take_name(r, wanted.place.device);
+    wanted.place.nth = take_number(r);
+    if (s->queue && s->place.nth == wanted.place.nth && !strcmp(s->place.platform, wanted.place.platform) &&
+        !strcmp(s->place.device, wanted.place.device))
         return CL_SUCCESS;
     leave(s);
-    code = find_device(&wanted);
+    code = qst__place_find(&wanted.place, &platform, &wanted.device, &count);
     if (code == CL_SUCCESS)
         wanted.context = clCreateContext(NULL, 1, &wanted.device, NULL, NULL, &code);
     if (code == CL_SUCCESS)

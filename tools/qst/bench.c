@@ -37,8 +37,9 @@ static const args_option lookup_options[] = {SIZE,
 static const args_option first_options[] = {
     SIZE,
     {"pairs", ARGS_INT, AT(pairs), "N", "pairs of processes", 1, 10000, NULL, 0},
-    {"at-platform", ARGS_INT, AT(at_platform), "N", NULL, 0, 31, NULL, 0},
-    {"at-device", ARGS_INT, AT(at_device), "N", NULL, 0, 63, NULL, 0},
+    {"at-platform", ARGS_TEXT, AT(at_platform), "NAME", NULL, 0, 0, NULL, 0},
+    {"at-device", ARGS_TEXT, AT(at_device), "NAME", NULL, 0, 0, NULL, 0},
+    {"at", ARGS_INT, AT(at), "N", NULL, 0, INT64_MAX, NULL, 0},
     CHILD,
     FILE,
     END};

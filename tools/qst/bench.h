@@ -14,7 +14,8 @@ typedef struct bench_options {
     int64_t     size, batches, pairs, keys;
     uint32_t    type;
     const char *child, *file;
-    int64_t     at_platform, at_device;
+    const char *at_platform, *at_device; /* a device by its names, and its place among those of both */
+    int64_t     at;
 } bench_options;
 
 /* low, high: the median of all that could be measured lies between them, 19 times of 20. */

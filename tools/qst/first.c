@@ -6,6 +6,7 @@
  * ten more, now ten less. */
 #include "bench.h"
 #include "cache.h"
+#include "core/cl/place.h"
 #include "data.h"
 #include "file.h"
 #include "lookup.h"
@@ -29,6 +30,26 @@ typedef struct job {
     data_matrix   a, b, c;
     uint64_t      call_ns;
 } job;
+
+/* The device that the parent runs on. A driver may be missing in this process. */
+static bool find_device(job *j, const bench_options *o)
+{
+    qst__place place = {.nth = (uint64_t)o->at};
+    uint64_t   count = 0;
+    snprintf(place.platform, sizeof place.platform, "%s", o->at_platform ? o->at_platform : "");
+    snprintf(place.device, sizeof place.device, "%s", o->at_device ? o->at_device : "");
+    cl_int code = qst__place_find(&place, &j->device.platform, &j->device.id, &count);
+    if (code == CL_SUCCESS)
+        return true;
+    if (count > 0)
+        out_fail("bench first: this process finds %" PRIu64 " of device '%s', platform '%s': none is number %" PRIu64
+                 ", counted from 0, on which the command runs",
+                 count, place.device, place.platform, place.nth);
+    else
+        out_fail("bench first: this process finds no device '%s' of platform '%s', on which the command runs",
+                 place.device, place.platform);
+    return false;
+}
 
 static bool open_queue(job *j)
 {
@@ -96,13 +117,10 @@ static void report(const job *j)
 
 static int child_with(const args_common *common, const bench_options *o)
 {
-    job       j;
-    qst_error err = {0};
+    job j;
     memset(&j, 0, sizeof j);
     int status = device_context(&j.device, common, 0);
-    if (status == 0 && qst_context_pick_device(j.device.context, &j.device.platform, &j.device.id, &err) < 0)
-        status = out_error("device", err.status, &err);
-    if (status == 0 && (!open_queue(&j) || !bring_up(&j, o->size) || !call(&j)))
+    if (status == 0 && (!find_device(&j, o) || !open_queue(&j) || !bring_up(&j, o->size) || !call(&j)))
         status = EXIT_FAILED;
     if (status == 0)
         report(&j);
@@ -111,24 +129,6 @@ static int child_with(const args_common *common, const bench_options *o)
 }
 
 /* ---- The child by hand -------------------------------------------------------------------------------------------- */
-
-static bool find_device(job *j, const bench_options *o)
-{
-    cl_platform_id platforms[32];
-    cl_device_id   devices[64];
-    cl_uint        n = 0;
-    if (!device_ok(clGetPlatformIDs(32, platforms, &n), "clGetPlatformIDs"))
-        return false;
-    if (o->at_platform >= n)
-        return out_fail("bench first: there is no platform %lld of %u", (long long)o->at_platform, n), false;
-    j->device.platform = platforms[o->at_platform];
-    if (!device_ok(clGetDeviceIDs(j->device.platform, CL_DEVICE_TYPE_ALL, 64, devices, &n), "clGetDeviceIDs"))
-        return false;
-    if (o->at_device >= n)
-        return out_fail("bench first: there is no device %lld of %u", (long long)o->at_device, n), false;
-    j->device.id = devices[o->at_device];
-    return true;
-}
 
 static bool launch(job *j, const char *path)
 {
@@ -172,7 +172,8 @@ static int child_by_hand(const bench_options *o)
 typedef struct first {
     const bench_options *options;
     char                *folder, *settings, *binary, *cache; /* cache: the driver's, a new one each time */
-    char                 size[24], platform[24], device[24];
+    qst__place           place;                              /* of the device, for every child */
+    char                 size[24], nth[24];
     json_t              *report; /* of the last child with the library */
 } first;
 
@@ -190,14 +191,25 @@ static bool fresh_cache(first *f, int64_t i)
 /* One child, by hand or not; its whole time in ms, negative after one line. *call: of it the call's. */
 static double play(first *f, bool by_hand, int64_t i, double *call)
 {
-    const char *with[] = {"first", "--child", "with", "--size", f->size, "--config", f->settings, NULL};
-    const char *hand[] = {"first",   "--child",       "hand",      "--size",      f->size,   "--file",
-                          f->binary, "--at-platform", f->platform, "--at-device", f->device, NULL};
+    const char *words[] = {"first",
+                           "--size",
+                           f->size,
+                           "--at-platform",
+                           f->place.platform,
+                           "--at-device",
+                           f->place.device,
+                           "--at",
+                           f->nth,
+                           "--child",
+                           by_hand ? "hand" : "with",
+                           by_hand ? "--file" : "--config",
+                           by_hand ? f->binary : f->settings,
+                           NULL};
     char       *output;
     double      ms;
     if (!fresh_cache(f, i))
         return -1;
-    int code = bench_child(by_hand ? hand : with, &output, &ms);
+    int code = bench_child(words, &output, &ms);
     if (code == 0) {
         out_buffer text = {output, strlen(output), 0};
         json_t    *report = out_parse("bench first", &text);
@@ -213,23 +225,20 @@ static double play(first *f, bool by_hand, int64_t i, double *call)
     return code == 0 ? ms : -1;
 }
 
-/* Where the hand-written child finds the device. */
-static bool place_device(first *f, const device_handle *device)
+/* Where the children find the device. 0, or the exit code after one line. */
+static int place_device(first *f, const args_common *common)
 {
-    cl_platform_id platforms[32];
-    cl_device_id   devices[64];
-    cl_uint        n = 0, p = 0, d = 0, count = 0;
-    if (!device_ok(clGetPlatformIDs(32, platforms, &n), "clGetPlatformIDs"))
-        return false;
-    while (p < n && platforms[p] != device->platform)
-        p++;
-    if (!device_ok(clGetDeviceIDs(device->platform, CL_DEVICE_TYPE_ALL, 64, devices, &count), "clGetDeviceIDs"))
-        return false;
-    while (d < count && devices[d] != device->id)
-        d++;
-    snprintf(f->platform, sizeof f->platform, "%u", p);
-    snprintf(f->device, sizeof f->device, "%u", d);
-    return true;
+    device_handle device;
+    qst_error     err = {0};
+    int           status = device_context(&device, common, QST_NO_PLUGINS | QST_NO_STORE);
+    if (status == 0 && qst_context_pick_device(device.context, &device.platform, &device.id, &err) < 0)
+        status = out_error("bench first", err.status, &err);
+    cl_int code = status == 0 ? qst__place_of(&f->place, device.id) : CL_SUCCESS;
+    if (code != CL_SUCCESS)
+        status = out_fail("bench first: the device cannot be named to another process: OpenCL code %d", (int)code);
+    snprintf(f->nth, sizeof f->nth, "%" PRIu64, f->place.nth);
+    device_close(&device);
+    return status;
 }
 
 static bool holds(const out_buffer *bytes, const char *word)
@@ -260,27 +269,25 @@ static bool take_binary(first *f, qst_context *context)
     return found;
 }
 
-/* Tunes in a process of its own, then has a look at what that left. */
-static bool prepare(first *f, const args_common *common)
+/* Tunes in a process of its own, then has a look at what that left. 0, or the exit code after one line. */
+static int prepare(first *f, const args_common *common)
 {
     args_common   own = *common;
-    qst_error     err = {0};
     device_handle device;
     double        ignored;
-    bool          good = play(f, false, -2, &ignored) >= 0;
+    int           status = fresh_cache(f, -3) ? place_device(f, common) : EXIT_FAILED;
     own.config = f->settings; /* all the rest is in it */
     own.set.n = own.pin.n = own.deny.n = 0;
     own.device = own.platform = NULL;
     own.level = 0;
     own.budget = -1;
-    if (!good || device_context(&device, &own, QST_NO_PLUGINS) != 0)
-        return false;
-    good = qst_context_pick_device(device.context, &device.platform, &device.id, &err) >= 0;
-    if (!good)
-        out_error("bench first", err.status, &err);
-    good = good && place_device(f, &device) && take_binary(f, device.context);
-    device_close(&device);
-    return good;
+    if (status == 0 && play(f, false, -2, &ignored) < 0)
+        status = EXIT_FAILED;
+    if (status == 0 && (status = device_context(&device, &own, QST_NO_PLUGINS)) == 0) {
+        status = take_binary(f, device.context) ? 0 : EXIT_FAILED;
+        device_close(&device);
+    }
+    return status;
 }
 
 /* What pairs of children took: their lives, the ratio of these, and their calls, the library's and its over by hand. */
@@ -364,7 +371,7 @@ int first_bench(const args_common *common, const bench_options *o)
         f.binary = out_text("%s/binary", f.folder);
         f.settings = bench_settings(common, f.folder, LOOKUP_NAME);
     }
-    if (f.settings && prepare(&f, common))
+    if (f.settings && (status = prepare(&f, common)) == 0)
         status = compare(&f, common->json);
     else if (f.folder && !f.settings)
         status = EXIT_USAGE;
