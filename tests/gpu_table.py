@@ -111,11 +111,11 @@ if has("shapes"):
         line(f"first key, {what}", first and first["first_ms"], limit, False, " ms")
         if not first:
             continue
-        line(f"first key, {what}: outside builds", first["first_ms"] - first["build_ms"], 250, False, " ms")
+        line(f"first key, {what}: outside builds", first["outside_ms"], 250, False, " ms")
         line(f"first key, {what}: programs", first["compiles"], 12, False)
         line(f"first key, {what}: launches", first["launches"]["total"], 1500, False)
         for shape in data["shapes"][2:]:
-            line(f"key {shape['m']}, {what}: outside builds", shape["first_ms"] - shape["build_ms"], 60, False, " ms")
+            line(f"key {shape['m']}, {what}: outside builds", shape["outside_ms"], 60, False, " ms")
     line("programs of these that a builder left to the driver", told("shapes_cold", "is left to the driver"), 0, False)
     data = log("shapes_cached")
     line("key known to the store: tuned", data and sum(s["tuned"] for s in data["shapes"]), 0, False)

@@ -385,7 +385,7 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
     if (build_ns) {
         *build_ns = ns + waited;
         if (programs->counters)
-            atomic_fetch_add_explicit(&programs->counters->build_ns, *build_ns, memory_order_relaxed);
+            qst__waits_add(&programs->counters->waits, ns, *build_ns);
     }
     qst__free(programs->alloc, options);
     return status;
@@ -394,7 +394,7 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
 void qst__programs_expect(qst__programs *programs, const qst_program *desc)
 {
     uint8_t  digest[32];
-    uint64_t ns;
+    uint64_t ns = 0;
     char    *options;
 
     if (identify(programs, desc, &options, digest, NULL) != QST_OK)
@@ -404,6 +404,8 @@ void qst__programs_expect(qst__programs *programs, const qst_program *desc)
     if (program && program->state == STATE_EMPTY)
         build_entry(programs, desc, options, program, &ns);
     qst__lock_give(&programs->lock);
+    if (programs->counters)
+        qst__waits_add(&programs->counters->waits, ns, 0);
     qst__free(programs->alloc, options);
 }
 

@@ -71,7 +71,7 @@ void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const 
 void qst__programs_finish(qst__programs *programs);
 
 /* Gives the built program, borrowed until finish. build_ns: time that this call took for a build, its own or one that it
- * waited for, which the counters get too; NULL: it counts for no one. E_BUILD: the error's text has the first lines of
+ * waited for; the counters get both; NULL: it counts for no one. E_BUILD: the error's text has the first lines of
  * the log that fit, and *out is the failed program, whose log is whole; it has no cl_program. Otherwise *out is NULL on
  * failure. */
 qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,

@@ -9,6 +9,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
 #include "base/base.h"
+#include "cl/waits.h"
 
 #include <CL/cl.h>
 #include <stdatomic.h>
@@ -27,7 +28,7 @@ typedef struct qst__cl_counters {
     _Atomic uint64_t kernels;
     _Atomic uint64_t compiles;
     _Atomic uint64_t binary_loads;
-    _Atomic uint64_t build_ns;
+    qst__waits       waits;
 } qst__cl_counters;
 
 #endif

@@ -76,11 +76,13 @@ typedef struct qst__verdict {
     uint32_t          ruler;    /* how times were taken: QST__RULER_… of tune/rig.h */
     uint64_t          limit_ns; /* roof; 0: none */
     uint64_t          total_ns; /* from miss to commit */
-    char             *problem;  /* text of the problem it was tuned on, owned */
-    char             *driver;   /* owned */
-    char             *op;       /* of whose key this is, owned; in memory it may be NULL: the entry knows */
-    char             *target;   /* and of which kind of device, owned; the same */
-    uint64_t          at_s;     /* when it was stored, s since 1970; 0: it was not */
+    uint64_t          wait_ns;  /* of these, what was waited for builds; not stored */
+    bool              wait_known;
+    char             *problem; /* text of the problem it was tuned on, owned */
+    char             *driver;  /* owned */
+    char             *op;      /* of whose key this is, owned; in memory it may be NULL: the entry knows */
+    char             *target;  /* and of which kind of device, owned; the same */
+    uint64_t          at_s;    /* when it was stored, s since 1970; 0: it was not */
 } qst__verdict;
 
 /* One finding per candidate of the set, all UNTRIED, with names. */

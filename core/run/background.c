@@ -105,7 +105,7 @@ qst_status qst__background_build(qst__site *site, const qst_program *desc, const
         return QST_OK;
     job.urgent = &w->urgent;
     status = qst__ahead_build(w->ahead, &job, &took, err);
-    atomic_fetch_add(&site->ctx->cl_counters.build_ns, took);
+    qst__waits_add(&site->ctx->cl_counters.waits, took, took);
     *ns += took;
     return status;
 }

@@ -313,6 +313,10 @@ static void set_sums(qst__json *one, const qst__verdict *v)
     qst__json_set_int(one, "verify_ns", (int64_t)verify);
     qst__json_set_int(one, "sample_ns", (int64_t)sample);
     qst__json_set_int(one, "total_ns", (int64_t)v->total_ns);
+    if (v->wait_known)
+        qst__json_set_int(one, "wait_ns", (int64_t)v->wait_ns);
+    else
+        qst__json_set_text(one, "wait_ns", NULL);
 }
 
 static void set_circumstances(qst__json *one, const qst__entry *entry, const qst__verdict *v)

@@ -126,6 +126,10 @@ void qst__tell_verdict(qst__json *one, const qst__verdict *v)
     qst__json_set_text(one, "ruler", v->ruler < 3 ? rulers[v->ruler] : NULL);
     qst__json_set_real(one, "limit_ms", ms(v->limit_ns));
     qst__json_set_real(one, "total_ms", ms(v->total_ns));
+    if (v->wait_known)
+        qst__json_set_real(one, "wait_ms", ms(v->wait_ns));
+    else
+        qst__json_set_text(one, "wait_ms", NULL);
     qst__hex(hex, v->checksum, sizeof v->checksum);
     qst__json_set_text(one, "checksum", hex);
     for (i = 0; i < v->n; i++)

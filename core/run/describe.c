@@ -265,7 +265,8 @@ qst_status qst_context_counters(qst_context *ctx, qst_counters *counters)
     c.kernels = atomic_load(&ctx->cl_counters.kernels);
     c.compiles = atomic_load(&ctx->cl_counters.compiles);
     c.binary_loads = atomic_load(&ctx->cl_counters.binary_loads);
-    c.build_ns = atomic_load(&ctx->cl_counters.build_ns) + atomic_load(&ctx->late_build_ns);
+    c.build_ns = atomic_load(&ctx->cl_counters.waits.built_ns);
+    c.wait_ns = atomic_load(&ctx->cl_counters.waits.waited_ns);
     c.verify_ns = atomic_load(&ctx->verify_ns);
     c.sample_ns = atomic_load(&ctx->sample_ns);
     c.judge_ns = atomic_load(&ctx->judge_ns);
@@ -311,7 +312,8 @@ static qst_status tell_counters(qst_context *ctx, qst__json **out, qst_error *er
                 {"probe_ns", &c.probe_ns},
                 {"tuned", &c.tuned},
                 {"hits", &c.hits},
-                {"judge_ns", &c.judge_ns}};
+                {"judge_ns", &c.judge_ns},
+                {"wait_ns", &c.wait_ns}};
 
     (void)err;
     c.size = (uint32_t)sizeof c;

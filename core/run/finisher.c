@@ -245,10 +245,11 @@ uint32_t qst__finisher_threads(qst__site *site)
 {
     qst_context        *ctx = site->ctx;
     bool                known = atomic_load(&site->finisher.state) != 0;
-    uint64_t            start = qst__now(&ctx->clock);
+    uint64_t            start = qst__now(&ctx->clock), took;
     const qst__builder *by = ask(site);
 
+    took = qst__now(&ctx->clock) - start;
     if (!known) /* its library was built meanwhile */
-        atomic_fetch_add(&ctx->cl_counters.build_ns, qst__now(&ctx->clock) - start);
+        qst__waits_add(&ctx->cl_counters.waits, took, took);
     return by && by->builder->threads > 1 ? by->builder->threads : 1;
 }

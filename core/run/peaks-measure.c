@@ -39,11 +39,6 @@ typedef struct probing {
     uint64_t      runs, kernels;
 } probing;
 
-static uint64_t builds_of(const qst_context *ctx)
-{
-    return atomic_load(&ctx->cl_counters.build_ns) + atomic_load(&ctx->late_build_ns);
-}
-
 /* ---- The problem and its operands --------------------------------------------------------------------------------- */
 
 /* The problem struct of all probes; the operation's may be longer by members that are neutral when zero. */
@@ -203,7 +198,7 @@ static qst_status rebind(probing *p, uint32_t candidate, uint32_t repeats, qst__
     if (status == QST_OK)
         status = run(p, *way, 1, ns, &host, err);
     if (status == QST_OK && (double)host > *ns + LATE_BUILD_NS) {
-        atomic_fetch_add(&ctx->late_build_ns, host - (uint64_t)*ns);
+        qst__waits_add(&ctx->cl_counters.waits, host - (uint64_t)*ns, host - (uint64_t)*ns);
         atomic_fetch_add(&ctx->cl_counters.compiles, 1);
     }
     return status;
@@ -351,7 +346,8 @@ void qst__peak_expect(qst__site *site, qst_set *set, const qst__peak *peak)
 qst_status qst__peak_measure(qst__site *site, qst_set *set, qst__peak *peak, qst_error *err)
 {
     qst_context *ctx = site->ctx;
-    uint64_t     start = qst__now(&ctx->clock), built = builds_of(ctx), took;
+    qst__waits  *waits = &ctx->cl_counters.waits;
+    uint64_t     start = qst__now(&ctx->clock), waited = qst__waits_mine(waits), took;
     probing      p;
     qst_status   status;
 
@@ -380,7 +376,7 @@ qst_status qst__peak_measure(qst__site *site, qst_set *set, qst__peak *peak, qst
     atomic_fetch_add(&ctx->n_probe[__builtin_ctz(peak->role)], p.runs);
     atomic_fetch_add(&ctx->cl_counters.kernels, p.kernels); /* a runner counts its own */
     took = qst__now(&ctx->clock) - start;
-    built = builds_of(ctx) - built;
-    atomic_fetch_add(&ctx->probe_ns, took > built ? took - built : 0);
+    waited = qst__waits_mine(waits) - waited;
+    atomic_fetch_add(&ctx->probe_ns, took > waited ? took - waited : 0);
     return status;
 }

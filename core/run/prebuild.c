@@ -96,6 +96,7 @@ static void *work(void *user)
 {
     qst__site        *site = user;
     qst__prebuild    *p = &site->prebuild;
+    qst__wait        *entered = qst__waits_enter(&site->ctx->cl_counters.waits, true);
     qst__prebuild_job job;
 
     qst__lock_take(&p->lock);
@@ -107,6 +108,7 @@ static void *work(void *user)
         qst__lock_take(&p->lock);
     }
     p->running--;
+    qst__waits_leave(entered);
     qst__cond_wake(&p->idle);
     qst__lock_give(&p->lock);
     return NULL;

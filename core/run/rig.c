@@ -72,31 +72,29 @@ static qst_status open_trials(qst__bench *r, qst_error *err)
 }
 
 /* Runs the judge once on whatever stands in the results, so that what it compiles is counted as a build and not as
- * verification of the first candidate. The time over a second pass is that build. */
+ * verification of the first candidate. What a first pass takes over a second one, besides the builds that are known of, is
+ * such a build too. */
 static qst_status warm_judge(qst__bench *r, qst_error *err)
 {
+    qst__waits *waits = &r->site->ctx->cl_counters.waits;
     qst__trial *trials[3] = {&r->main, &r->second, &r->real};
-    uint64_t    start, pass[2];
+    uint64_t    start, pass[2], waited;
     uint32_t    i, j;
     qst_status  status = QST_OK;
 
     for (j = 0; j < 2 && status == QST_OK; j++) {
         start = qst__now(&r->site->ctx->clock);
+        waited = qst__waits_mine(waits);
         for (i = 0; i < 3 && status == QST_OK; i++)
             if (trials[i]->ready)
                 status = qst__trial_rehearse(trials[i], err);
-        pass[j] = qst__now(&r->site->ctx->clock) - start;
+        pass[j] = qst__now(&r->site->ctx->clock) - start - (qst__waits_mine(waits) - waited);
         if (pass[0] < LATE_BUILD_NS)
             return status; /* all was there */
     }
     if (status == QST_OK && pass[0] > pass[1] + LATE_BUILD_NS)
-        atomic_fetch_add(&r->site->ctx->late_build_ns, pass[0] - pass[1]);
+        qst__waits_add(waits, pass[0] - pass[1], pass[0] - pass[1]);
     return status;
-}
-
-static uint64_t builds_of(const qst_context *ctx)
-{
-    return atomic_load(&ctx->cl_counters.build_ns) + atomic_load(&ctx->late_build_ns);
 }
 
 /* Binds the candidate to another trial's problem too, before any lease: a step that calls another operation may have
@@ -128,7 +126,8 @@ static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
 {
     qst__bench     *r = self;
     const qst__set *set = &r->shelf->set->model;
-    uint64_t        start = qst__now(&r->site->ctx->clock), built = builds_of(r->site->ctx), took;
+    qst__waits     *waits = &r->site->ctx->cl_counters.waits;
+    uint64_t        start = qst__now(&r->site->ctx->clock), waited = qst__waits_mine(waits), took;
     cl_int          code;
     qst_status      status;
 
@@ -149,8 +148,8 @@ static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
     if (status == QST_OK && !r->shelf->set->model.op.judge && set->fallback != UINT32_MAX)
         status = bind_fallback(r, err);
     took = qst__now(&r->site->ctx->clock) - start;
-    built = builds_of(r->site->ctx) - built;
-    atomic_fetch_add(&r->site->ctx->verify_ns, took > built ? took - built : 0);
+    waited = qst__waits_mine(waits) - waited;
+    atomic_fetch_add(&r->site->ctx->verify_ns, took > waited ? took - waited : 0);
     r->opened = r->opened || status == QST_OK;
     *ruler = r->ruler;
     return status;
@@ -270,7 +269,7 @@ static qst_status contact(qst__bench *r, qst__tried *t, uint64_t best_ns, double
         out->first_ns = again < out->first_ns ? again : out->first_ns;
     }
     out->build_ns += host > out->first_ns + LATE_BUILD_NS ? host - out->first_ns : 0;
-    atomic_fetch_add(&r->site->ctx->late_build_ns, out->build_ns);
+    qst__waits_add(&r->site->ctx->cl_counters.waits, out->build_ns, out->build_ns);
     atomic_fetch_add(&r->site->ctx->cl_counters.compiles, out->build_ns ? 1 : 0);
     if (best_ns && (double)out->first_ns > slow_factor * (double)best_ns)
         return qst__fail(err, QST_E_REFUSED, "rig", "%.3f ms at first contact, over %.0f times the best %.3f ms",
@@ -283,7 +282,8 @@ static qst_status rig_check(void *self, uint32_t candidate, uint64_t best_ns, do
 {
     qst__bench *r = self;
     qst__tried *t = &r->tried[candidate];
-    uint64_t    start = qst__now(&r->site->ctx->clock), small_ns = 0;
+    qst__waits *waits = &r->site->ctx->cl_counters.waits;
+    uint64_t    start = qst__now(&r->site->ctx->clock), waited = qst__waits_mine(waits), small_ns = 0;
     qst_status  status;
 
     memset(out, 0, sizeof *out);
@@ -301,6 +301,9 @@ static qst_status rig_check(void *self, uint32_t candidate, uint64_t best_ns, do
     t->small_ns = status == QST_OK ? small_ns : 0;
     came_back(r, candidate);
     out->verify_ns = qst__now(&r->site->ctx->clock) - start;
+    waited = qst__waits_mine(waits) - waited;
+    if (waited > out->build_ns) /* the judge had something built, too */
+        out->build_ns = waited;
     out->verify_ns -= out->build_ns < out->verify_ns ? out->build_ns : out->verify_ns;
     atomic_fetch_add(&r->site->ctx->verify_ns, out->verify_ns);
     return status;

@@ -92,7 +92,7 @@ struct qst_context {
     _Atomic uint64_t       n_hits;      /* of routes already freed */
     _Atomic uint64_t       n_verify;
     _Atomic uint64_t       n_tuned;
-    _Atomic uint64_t       verify_ns, judge_ns, sample_ns, late_build_ns;
+    _Atomic uint64_t       verify_ns, judge_ns, sample_ns;
     _Atomic uint64_t       n_probe[QST__PROBES], probe_ns; /* executions inside measurements of peaks, by role */
     _Atomic(qst__worker *) worker;                         /* background.c */
     _Atomic bool           slips_told;                     /* slips.h */

@@ -98,6 +98,13 @@ static void lease(void *user, bool take)
              (int)(LEASE_NS / 1000000000u));
 }
 
+static uint64_t waited(void *user)
+{
+    qst__entry *entry = user;
+
+    return qst__waits_mine(&entry->shelf->site->ctx->cl_counters.waits);
+}
+
 static qst_status note_problem(qst__verdict *verdict, const qst__route *route)
 {
     qst_context *ctx = route->shelf->site->ctx;
@@ -140,6 +147,7 @@ static void fill_task(qst__task *task, const qst__route *route, const qst__rig *
     task->rig = rig;
     task->commit = commit;
     task->lease = lease;
+    task->waited = waited;
     task->user = route->entry;
 }
 
@@ -276,10 +284,12 @@ qst_status qst__tune_route(qst__route *route, bool wait, uint32_t depth, qst_err
     uint64_t            began, wall_ns;
     int                 before = qst__claim_state(&entry->claim), state;
     void               *token;
+    qst__wait          *entered;
     qst_status          status = qst__claim_take(&entry->claim, wait, true);
 
     if (status != QST_OK)
         return status;
+    entered = qst__waits_enter(&ctx->cl_counters.waits, false);
     began = qst__now(&ctx->clock);
     state = before == QST__KEY_PARTIAL ? QST__KEY_PARTIAL : QST__KEY_ABSENT;
     status = claim_machine(entry, wait, &token);
@@ -299,6 +309,7 @@ qst_status qst__tune_route(qst__route *route, bool wait, uint32_t depth, qst_err
         qst__retry_failed(&entry->retry, &ctx->clock);
     qst__claim_give(&entry->claim, state);
     wall_ns = qst__now(&ctx->clock) - began;
+    qst__waits_leave(entered);
     if (decision) {
         qst__history_tuned(entry, decision, wall_ns);
         qst__decision_note(entry, decision);

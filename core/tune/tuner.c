@@ -222,7 +222,12 @@ static bool any_ran(const qst__verdict *verdict)
     return false;
 }
 
-static qst_status conclude(qst__schedule *s, uint64_t began, qst_error *err)
+static uint64_t waited(const qst__task *task)
+{
+    return task->waited ? task->waited(task->user) : 0;
+}
+
+static qst_status conclude(qst__schedule *s, uint64_t began, uint64_t waited_before, qst_error *err)
 {
     qst__verdict *verdict = s->verdict;
     uint32_t      fallback = s->task->set->fallback;
@@ -235,7 +240,9 @@ static qst_status conclude(qst__schedule *s, uint64_t began, qst_error *err)
     if (s->roofed)
         verdict->flags |= QST__VERDICT_ROOF;
     qst__decide(verdict);
+    verdict->wait_known = s->task->waited && (verdict->wait_known || verdict->total_ns == 0);
     verdict->total_ns += qst__now(s->task->clock) - began;
+    verdict->wait_ns += waited(s->task) - waited_before;
     if (s->task->commit)
         s->task->commit(s->task->user, verdict, QST__NOBODY);
     if (verdict->n_order > 0)
@@ -253,7 +260,7 @@ static qst_status conclude(qst__schedule *s, uint64_t began, qst_error *err)
 
 qst_status qst__tune(const qst__task *task, qst__verdict *verdict, qst_error *err)
 {
-    uint64_t      began = qst__now(task->clock);
+    uint64_t      began = qst__now(task->clock), waited_before = waited(task);
     uint32_t      n = task->set->n_candidates;
     qst_key       key = qst__key_view(task->key);
     qst__schedule schedule = {.task = task};
@@ -281,7 +288,7 @@ qst_status qst__tune(const qst__task *task, qst__verdict *verdict, qst_error *er
     memcpy(verdict->checksum, task->set->checksum, sizeof verdict->checksum);
     status = run(&schedule, err);
     if (status == QST_OK)
-        status = conclude(&schedule, began, err);
+        status = conclude(&schedule, began, waited_before, err);
 
 out:
     if (status == QST_E_NOMEM)

@@ -53,6 +53,8 @@ typedef struct qst__task {
     void (*commit)(void *user, const qst__verdict *verdict, uint32_t candidate);
     /* Held around check and sample, not around prepare: one timing per device. NULL: none needed */
     void (*lease)(void *user, bool take);
+    /* How long this thread has waited for builds, from any beginning. NULL: it is not known */
+    uint64_t (*waited)(void *user);
     void *user;
 } qst__task;
 

@@ -60,7 +60,7 @@ static void test_built_once(void **state)
     assert_int_equal(qst__programs_get(&fixture->programs, &other, &c, NULL, &err), QST_OK);
     assert_ptr_not_equal(a, c);
     assert_int_equal(compiles(fixture) - before, 2);
-    assert_true(atomic_load(&fixture->counters.build_ns) > 0);
+    assert_true(atomic_load(&fixture->counters.waits.built_ns) > 0);
 }
 
 static void test_failure_is_remembered(void **state)

@@ -261,7 +261,7 @@ matches '^  10  -> m=10 n=10 k=10 '
 # ---- The main job: 208 lives on 240's answer, 250 is its own key ------------------------------------------------
 
 runs 0 shapes 240 208 250 --deny '*x16_*'
-matches '^ *240x240 first: .* launches=[0-9]+ \[candidate=[0-9]+, verify=[0-9]+.*\] tuned winner matmul\.'
+matches '^ *240x240 first: .* outside builds [0-9.]+ m?s  launches=[0-9]+ \[candidate=[0-9]+, verify=[0-9]+.*\] tuned winner matmul\.'
 matches '^ *208x208 first: .* launches=1 \[candidate=1.*\] known winner matmul\.'
 matches '^ *250x250 first: .* tuned winner matmul\.'
 matches '^ *250x250 next 20: min .* median .* launches=20 \[candidate=20\]$'
@@ -272,6 +272,8 @@ json 'all(s["winner"].startswith("matmul.naive.") for s in j["shapes"])'
 json 'all(s["launches"]["total"] == sum(v for k, v in s["launches"].items() if k not in ("total", "kernels")) for s in j["shapes"])'
 json 'all(s["next"]["runs"] == 20 and s["next"]["min_ms"] <= s["next"]["median_ms"] for s in j["shapes"])'
 json 'j["device"]["target"] and all(s["tuned"] for s in j["shapes"])'
+json 'all(s["wait_ms"] > 0 and s["outside_ms"] >= s["probe_ms"] + s["verify_ms"] + s["sample_ms"] for s in j["shapes"])'
+json 'all(abs(s["first_ms"] - s["wait_ms"] - s["outside_ms"]) < 1e-3 for s in j["shapes"])'
 
 # ---- run: views, scalars, nothing to compute, pinned candidates -------------------------------------------------
 

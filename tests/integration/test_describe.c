@@ -205,15 +205,16 @@ static void verdicts(void **state)
 
 static void counters(void **state)
 {
-    static const char *const members[] = {
-        "ilaunches",  "icandidate", "iverify",   "iprobe.compute", "iprobe.memory", "iprobe.launch",
-        "iother",     "ikernels",   "icompiles", "ibinary_loads",  "ibuild_ns",     "iverify_ns",
-        "isample_ns", "iprobe_ns",  "ituned",    "ihits",          "ijudge_ns",     NULL};
-    blend_case   c;
-    qst_context *ctx = tuned(&c);
-    qst_counters told = {.size = sizeof told};
-    uint32_t     small[2] = {sizeof small, 99};
-    json_t      *all = describe(ctx, "counters");
+    static const char *const members[] = {"ilaunches",     "icandidate",    "iverify",   "iprobe.compute",
+                                          "iprobe.memory", "iprobe.launch", "iother",    "ikernels",
+                                          "icompiles",     "ibinary_loads", "ibuild_ns", "iverify_ns",
+                                          "isample_ns",    "iprobe_ns",     "ituned",    "ihits",
+                                          "ijudge_ns",     "iwait_ns",      NULL};
+    blend_case               c;
+    qst_context             *ctx = tuned(&c);
+    qst_counters             told = {.size = sizeof told};
+    uint32_t                 small[2] = {sizeof small, 99};
+    json_t                  *all = describe(ctx, "counters");
 
     (void)state;
     expect_members(all, members);

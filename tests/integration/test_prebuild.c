@@ -152,6 +152,16 @@ static uint64_t compiles(qst_context *ctx)
     return c.compiles;
 }
 
+/* Builds go on at the same time, but what the call waited for them is a part of its time, beside what it did. */
+static void check_waits(qst_context *ctx, uint64_t wall_ns)
+{
+    qst_counters c = {.size = sizeof c};
+
+    assert_int_equal(qst_context_counters(ctx, &c), QST_OK);
+    assert_true(c.build_ns > 0 && c.wait_ns > 0);
+    assert_true(c.wait_ns + c.probe_ns + c.verify_ns + c.sample_ns <= wall_ns);
+}
+
 /* Tunes a blend in a context that has the builder; the product is right whatever the builder is like. */
 static qst_context *tune(const qst_candidate *other)
 {
@@ -162,13 +172,16 @@ static qst_context *tune(const qst_candidate *other)
     blend_case                 c;
     qst_error                  err = {0};
     qst_set                   *set;
+    uint64_t                   begun;
 
     seen.compiled = seen.assembled = 0;
     assert_int_equal(qst__plugins_add_builtin(&ctx->plugins, &plugin, &err), QST_OK);
     ctx->plugins.list.data[ctx->plugins.list.count - 1].state = QST__PLUGIN_STARTED;
     set = blend_set(ctx, all);
     blend_open(&c, cl->context, cl->in_order, &p);
+    begun = qst__now(&ctx->clock);
     assert_int_equal(qst_enqueue(set, cl->in_order, &p, c.operand, 0, NULL, NULL, &err), QST_OK);
+    check_waits(ctx, qst__now(&ctx->clock) - begun);
     blend_check(&c, cl->in_order, 1);
     blend_close(&c);
     return ctx;

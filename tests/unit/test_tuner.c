@@ -138,6 +138,12 @@ static void long_runs(void **state)
     finish(&b);
 }
 
+/* As if it had waited for half of the time since it began. */
+static uint64_t half(void *user)
+{
+    return ((const scripted_rig *)user)->now / 2;
+}
+
 /* Times and totals: what the clock says, exactly. */
 static void accounts(void **state)
 {
@@ -161,6 +167,14 @@ static void accounts(void **state)
     assert_int_equal(b.verdict.findings[1].build_ns, 900);
     assert_string_equal(outcome(&b, 1), "BUILD");
     assert_int_equal(b.verdict.total_ns, b.rig.now - 1000);
+    assert_false(b.verdict.wait_known);
+    finish(&b);
+
+    start(&b, specs, scripts, 2);
+    b.task.task.waited = half;
+    assert_int_equal(tune(&b), QST_OK);
+    assert_true(b.verdict.wait_known);
+    assert_int_equal(b.verdict.wait_ns, b.rig.now / 2 - 500);
     finish(&b);
 }
 

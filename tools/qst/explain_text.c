@@ -258,7 +258,8 @@ static void print_winner(const json_t *verdict, const json_t **order, size_t n)
 
 static void print_head(const json_t *verdict)
 {
-    const json_t *level = json_object_get(verdict, "level");
+    const json_t *level = json_object_get(verdict, "level"), *wait = json_object_get(verdict, "wait_ms");
+    const double  total = out_number(verdict, "total_ms");
     printf("problem %s %s\n", out_member(verdict, "op"), out_member(verdict, "asked"));
     if (out_member(verdict, "key")[0])
         printf("key     %s\n", out_member(verdict, "key"));
@@ -270,7 +271,10 @@ static void print_head(const json_t *verdict)
            out_member(verdict, "ruler"));
     if (out_number(verdict, "limit_ms") > 0)
         printf("good enough under %s, ", out_ms(out_number(verdict, "limit_ms")).text);
-    printf("took %s, checksum %.16s\n", out_ms(out_number(verdict, "total_ms")).text, out_member(verdict, "checksum"));
+    printf("took %s", out_ms(total).text);
+    if (json_is_number(wait))
+        printf(" (%s outside builds)", out_ms(total - json_number_value(wait)).text);
+    printf(", checksum %.16s\n", out_member(verdict, "checksum"));
 }
 
 /* What the device can do at most, and how near the winner comes to it. */

@@ -174,6 +174,17 @@ static double median(const shape_run *run)
     return (run->next_ms[RUNS / 2 - 1] + run->next_ms[RUNS / 2]) / 2;
 }
 
+static double wait_ms(const shape_run *run)
+{
+    return (double)run->first.wait_ns / 1e6;
+}
+
+/* What the first call would have taken with every program there. */
+static double outside_ms(const shape_run *run)
+{
+    return run->first_ms - wait_ms(run);
+}
+
 /* launches=33 [candidate=33, …] */
 static void print_launches(const qst_counters *counters)
 {
@@ -197,6 +208,8 @@ static void print(const shape_run *run, int width)
 {
     problem_label label = problem_shape_label(&run->shape);
     printf("%*s first:   %12s  ", width, label.text, out_ms(run->first_ms).text);
+    if (run->first.tuned)
+        printf("outside builds %s  ", out_ms(outside_ms(run)).text);
     print_launches(&run->first);
     printf(" %s winner %s\n", run->first.tuned ? "tuned" : "known", run->winner);
     printf("%*s next %d: min %s median %s  ", width, label.text, RUNS, out_ms(run->next_ms[0]).text,
@@ -220,14 +233,14 @@ static json_t *as_json(const shape_run *run)
         json_object_set_new(launches, kinds[i].name, json_integer((json_int_t)counted(f, kinds[i].offset)));
     json_t *next = json_pack("{s:i,s:I,s:f,s:f}", "runs", RUNS, "launches", (json_int_t)run->next.launches, "min_ms",
                              run->next_ms[0], "median_ms", median(run));
-    return out_need(json_pack("{s:I,s:I,s:I,s:b,s:f,s:f,s:f,s:f,s:f,s:o,s:I,s:I,s:b,s:s,s:b,s:f,s:o}", "m",
-                              (json_int_t)run->shape.m, "n", (json_int_t)run->shape.n, "k", (json_int_t)run->shape.k,
-                              "transposed", run->shape.transposed, "first_ms", run->first_ms, "build_ms",
-                              (double)f->build_ns / 1e6, "probe_ms", (double)f->probe_ns / 1e6, "verify_ms",
-                              (double)f->verify_ns / 1e6, "sample_ms", (double)f->sample_ns / 1e6, "launches", launches,
-                              "compiles", (json_int_t)f->compiles, "binary_loads", (json_int_t)f->binary_loads, "tuned",
-                              f->tuned != 0, "winner", run->winner, "right", run->check.right, "error_of_bound",
-                              run->check.worst > 1e300 ? 1e300 : run->check.worst, "next", next));
+    return out_need(json_pack(
+        "{s:I,s:I,s:I,s:b,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:o,s:I,s:I,s:b,s:s,s:b,s:f,s:o}", "m", (json_int_t)run->shape.m,
+        "n", (json_int_t)run->shape.n, "k", (json_int_t)run->shape.k, "transposed", run->shape.transposed, "first_ms",
+        run->first_ms, "build_ms", (double)f->build_ns / 1e6, "wait_ms", wait_ms(run), "outside_ms", outside_ms(run),
+        "probe_ms", (double)f->probe_ns / 1e6, "verify_ms", (double)f->verify_ns / 1e6, "sample_ms",
+        (double)f->sample_ns / 1e6, "launches", launches, "compiles", (json_int_t)f->compiles, "binary_loads",
+        (json_int_t)f->binary_loads, "tuned", f->tuned != 0, "winner", run->winner, "right", run->check.right,
+        "error_of_bound", run->check.worst > 1e300 ? 1e300 : run->check.worst, "next", next));
 }
 
 /* All words are read before anything is opened. */
@@ -302,7 +315,8 @@ const verb_info verb_shapes = {
     .summary = "first call and next 20 of matmul shapes, with launches counted by reason",
     .help =
         "For each shape in turn, in one process: random matrices on the device; the first call, timed from enqueue\n"
-        "to finish, with all launches, compiles and loads of binaries it made; the product checked on the host\n"
+        "to finish, with all launches, compiles and loads of binaries it made, and what of it was not waiting for\n"
+        "builds, which is what it would take with every program there; the product checked on the host\n"
         "(every element up to 512, else 64 rows); then 20 calls, each finished: least and median time. `tuned`:\n"
         "the call measured candidates; `known`: the answer was there. The last line, `cache`, is `warm` where all\n"
         "were known, else `cold`. Exit code 1 when a product is wrong.\n"

@@ -105,13 +105,15 @@ typedef struct qst_counters {
     uint64_t kernels;      /* kernels launched, whatever for: a candidate of two launches adds two */
     uint64_t compiles;     /* programs built from source */
     uint64_t binary_loads; /* programs made from a stored binary */
-    uint64_t build_ns;     /* builds, and what first launches cost over the later minimum */
+    uint64_t build_ns;     /* all builds, and what first launches cost over the later minimum */
     uint64_t verify_ns;
     uint64_t sample_ns;
     uint64_t probe_ns;
     uint64_t tuned;    /* keys tuned */
     uint64_t hits;     /* calls answered without tuning */
     uint64_t judge_ns; /* of verify_ns, what judging took once a candidate had run: without its runs on other shapes */
+    uint64_t wait_ns;  /* that calls and tunings waited for builds, their own included: a first call's time less this is
+                        * what it would have taken with every program there */
 } qst_counters;
 
 /* [any thread] counters->size must be set. */
