@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_command_store.sh QST: the store by the command: ahead of time, moved, checked, pruned, and whom it holds back.
+
+# shellcheck source=command.sh
+. "$(dirname "$0")/command.sh"
+
+# ---- The store: ahead of time, moved, checked, pruned -----------------------------------------------------------
+
+cat >"$work/problems" <<'END'
+# squares first
+72
+  96 # a comment
+
+matmul m=40 n=30 k=50
+64x32x128T
+END
+export QST_ENVIRONMENT=ahead
+set -f
+runs 0 tune --problems "$work/problems" $slow
+matches '^tuned +.* matmul\.[^ ]+  matmul m=72 n=72 k=72 '
+matches '^tuned +.* matmul m=40 n=30 k=50 '
+[ "$(wc -l <"$out")" -eq 4 ]
+verdict $? '  a line a problem'
+runs 0 tune --problems "$work/problems" $slow --json
+json 'len(j) == 4 and all(p["state"] == "known" and p["winner"] for p in j)'
+printf 'matmul m=600000 n=600000 k=2\n' >"$work/large"
+runs 1 tune --problems "$work/large" --set log=error
+matches '^failed '
+runs 0 explain 'matmul m=600000 n=600000 k=2' --set log=error
+matches '^runs +matmul\.naive\..*: not tuned$'
+runs 0 tune --sizes 72,96 $slow
+never '^tuned'
+printf '72\nmatmul m=x\n' >"$work/wrong"
+runs 2 tune --problems "$work/wrong" $slow
+grep -qF 'wrong:2: ' "$err"
+verdict $? '  names file and line'
+runs 1 tune --problems "$work/nowhere"
+runs 1 tune 8 --device 'no such device'
+
+runs 0 cache ls
+matches '^[0-9a-f]{12} +verdicts +current +[0-9]+ +[0-9]+ [a-z]+ +matmul +matmul\.[^ ]+ +m='
+runs 0 cache ls --json
+json 'len([r for r in j if r["table"] == "verdicts" and r["state"] == "current" and r["op"] == "matmul"]) >= 3'
+id=$(sed -n 's/^ *"id": "\([0-9a-f]*\)".*/\1/p' "$out" | head -n 1)
+runs 0 cache ls --op 'conv*'
+never '^[0-9a-f]{12} '
+runs 0 cache show "$(echo "$id" | cut -c 1-10)" --json
+json 'j["id"] == "'"$id"'" and j["findings"] and j["winner"]'
+runs 0 cache show "$id"
+matches '^winner matmul\.'
+runs 1 cache show ffffffffffffffff
+runs 1 cache show nothex
+grep -qF '0-9a-f' "$err"
+verdict $? '  says what an id is'
+runs 0 explain --replay
+never '^other'
+matches '^same '
+runs 0 explain --replay --json
+json 'len(j) >= 3 and all(r["same"] and r["winner"] == r["replayed"] for r in j)'
+runs 0 cache verify
+matches '^[0-9]+ current, 0 of another schema, 0 damaged, 0 set aside whole, [0-9]+ not looked into; 0 removed$'
+
+runs 1 cache prune --all --set store.readonly=true
+grep -qE '^qst: cache: /.*: a record of [a-z]+ cannot be removed: the store is read-only$' "$err"
+verdict $? '  names the folder and the cause'
+
+runs 0 cache export "$work/answers.json"
+[ ! -s "$out" ] && head -c 40 "$work/answers.json" | grep -q quernstone
+verdict $? '  a file'
+for job in 'cache verify' 'cache ls' 'cache export' "cache import $work/answers.json"; do # a store that is not there
+    # shellcheck disable=SC2086
+    runs 1 $job --set store.path=/dev/null --set log=error
+    [ ! -s "$out" ] && grep -qF "qst: cache: the store is kept in memory only: '/dev/null' is not a folder" "$err"
+    verdict $? '  says why'
+done
+runs 1 cache import "$work/answers.json" --set store.readonly=true
+grep -qE '^qst: cache: what is imported is not kept: /.*: the store is read-only$' "$err"
+verdict $? '  says that nothing was kept'
+runs 1 tune --sizes 8 --pin 'matmul.naive.*' --set store.path=/dev/null --set log=error
+grep -qF "qst: tune: what was found is not kept: the store is kept in memory only: '/dev/null' is not a folder" "$err"
+verdict $? '  says why'
+runs 0 tune --sizes 8 --pin 'matmul.naive.*' --set store.backend=memory
+runs 0 cache import "$work/answers.json" --set store.environment=hurt
+hurt=$XDG_CACHE_HOME/quernstone/hurt/data.mdb
+printf garbage | dd of="$hurt" bs=1 seek=4 conv=notrunc 2>/dev/null
+runs 0 cache ls --set store.environment=hurt # whoever opens it first sets it aside
+grep -qF 'set aside as data.mdb.damaged-1' "$err"
+verdict $? '  says where it went'
+runs 1 cache verify --set store.environment=hurt
+matches ' 0 damaged, 1 set aside whole, '
+grep -qF "$hurt.damaged-1: a damaged store, set aside" "$err"
+verdict $? '  names the file'
+runs 0 doctor --set store.environment=hurt
+matches '^warn +records +damaged stores that were set aside, .*: 1$'
+runs 1 cache verify --remove --set store.environment=hurt --set store.readonly=true
+[ -e "$hurt.damaged-1" ] && grep -qF 'cannot be removed: the store is read-only' "$err"
+verdict $? '  and lets it be'
+runs 0 cache verify --remove --json --set store.environment=hurt
+json 'j["set_aside"] == 1 and j["removed"] == 1'
+[ ! -e "$hurt.damaged-1" ]
+verdict $? '  it is gone'
+runs 0 cache verify --set store.environment=hurt
+runs 0 cache export --op 'conv*'
+never '"table"'
+QST_ENVIRONMENT=elsewhere
+runs 0 cache import "$work/answers.json" --json
+json 'j["added"] >= 3 and j["present"] == 0 and j["refused"] == 0'
+runs 0 cache import "$work/answers.json" --json
+json 'j["added"] == 0 and j["present"] >= 3'
+runs 0 cache ls
+matches '^[0-9a-f]{12} +verdicts +prior '
+runs 0 tune --sizes 72 $slow
+runs 0 cache ls --json
+json 'any(not r["prior"] for r in j if r["table"] == "verdicts") and any(r["prior"] for r in j if r["table"] == "verdicts")'
+head -c 300 "$work/answers.json" >"$work/half.json"
+runs 1 cache import "$work/half.json"
+[ "$(wc -l <"$err")" -eq 1 ]
+verdict $? '  one line'
+runs 0 cache prune --op 'mat*' --json
+json 'j["removed"] >= 3'
+runs 0 cache prune --all
+runs 0 cache ls --json
+json 'j == [] or all(r["table"] == "history" for r in j)'
+QST_ENVIRONMENT=ahead
+runs 0 shapes 72 $slow
+matches '^cache: warm$'
+matches ' known winner '
+set +f
+unset QST_ENVIRONMENT
+
+# ---- A candidate that kills whoever tries it: held back after two, and told of -----------------------------------
+
+killer=${qst%/bin/qst}/tests/plugins/killer
+if [ -d "$killer" ]; then
+    export QST_ENVIRONMENT=hurt
+    ulimit -c 0
+    set -f
+    hurt="--m 5 --n 5 --k 36 --numerics strict --pin matmul.killer.* --pin matmul.naive.* --set plugins.dirs=$killer"
+    for times in 1 2; do
+        runs 134 run matmul $hurt --set tune.isolate=none
+    done
+    runs 0 run matmul $hurt --set tune.isolate=none
+    matches '^pinned: +matmul\.killer\.dies/1: refused: in quarantine'
+    set +f
+    runs 0 doctor
+    matches '^warn +quarantine +matmul\.killer\.dies/1: quarantined: '
+    says "qst cache prune --quarantine 'matmul.killer.dies/1'"
+    runs 0 cache ls --table quarantine
+    matches '^[0-9a-f]{12} +quarantine +quarantined .* matmul\.killer\.dies/1 +m=5 n=5 k=36 '
+    unset QST_ENVIRONMENT
+fi
+
+exit $failed
