@@ -3,6 +3,7 @@
  * json.c: writes records as lines of one JSON document, and reads such a document without trust. */
 #include "cache/json.h"
 
+#include "base/str.h"
 #include "cache/envelope.h"
 #include "cache/text.h"
 
@@ -198,13 +199,15 @@ qst_status qst__store_import(const qst__alloc *alloc, const char *text, size_t b
     json_t       *root = NULL;
     const json_t *records, *version;
     const char   *format;
+    size_t        mark;
     qst_status    status;
 
     *done = (qst__imported){.records = 0};
     if (bytes > QST__JSON_BYTES_MAX)
         return qst__fail(err, QST_E_CORRUPT, "store", "%zu bytes to import, not at most %" PRIu64, bytes,
                          QST__JSON_BYTES_MAX);
-    root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &where);
+    mark = qst__text_mark(text, bytes);
+    root = json_loadb(text + mark, bytes - mark, JSON_REJECT_DUPLICATES, &where);
     if (!root)
         return qst__fail(err, QST_E_CORRUPT, "store", "line %d: %s", where.line, where.text);
     format = json_string_value(json_object_get(root, "format"));

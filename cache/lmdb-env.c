@@ -60,7 +60,14 @@ qst_status qst__env_status(qst__env *env, int rc)
             status = rows[i].status;
     if (status == QST_E_CORRUPT)
         atomic_store(&env->dead, true);
+    if (status == QST_E_IO)
+        atomic_store(&env->failure, rc);
     return status;
+}
+
+int qst__env_failure(const qst__env *env)
+{
+    return atomic_load(&env->failure);
 }
 
 /* ---- The map ----------------------------------------------------------------------------------------------------- */

@@ -60,6 +60,9 @@ bool qst__env_grow(qst__env *env, uint64_t over);
 /* LMDB's code as a status. A code that says that the data is damaged ends all use of the environment. */
 qst_status qst__env_status(qst__env *env, int rc);
 
+/* The code of what last was E_IO: the system's, or MDB_MAP_FULL; 0: nothing was. */
+int qst__env_failure(const qst__env *env);
+
 qst_status qst__env_sync(qst__env *env);
 uint64_t   qst__env_map_bytes(qst__env *env);
 uint64_t   qst__env_file_bytes(const qst__env *env);

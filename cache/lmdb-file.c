@@ -56,20 +56,46 @@ static void make_mark(const qst__files *files, char mark[MARK_BYTES])
                        (intmax_t)found.st_ctim.tv_sec, found.st_ctim.tv_nsec, txn);
 }
 
-static bool mark_fits(const qst__files *files)
+/* The mark that is there; empty: none. */
+static void read_mark(const qst__files *files, char mark[MARK_BYTES])
 {
-    char    path[QST__PATH_MAX], now[MARK_BYTES], there[MARK_BYTES];
+    char    path[QST__PATH_MAX];
     ssize_t got = -1;
     int     fd;
 
-    make_mark(files, now);
     qst__files_path(files, path, "clean");
-    fd = now[0] ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd >= 0 && qst__folder_trust_file(fd, path, NULL) == QST_OK)
-        got = read(fd, there, sizeof there);
+        got = read(fd, mark, MARK_BYTES - 1);
     if (fd >= 0)
         (void)close(fd);
-    return got > 0 && (size_t)got == strlen(now) && memcmp(there, now, (size_t)got) == 0;
+    mark[got > 0 ? got : 0] = '\0';
+}
+
+static bool mark_fits(const qst__files *files)
+{
+    char now[MARK_BYTES], there[MARK_BYTES];
+
+    make_mark(files, now);
+    read_mark(files, there);
+    return now[0] && !strcmp(there, now);
+}
+
+qst_status qst__files_check_emptied(const qst__files *files, qst_error *err)
+{
+    char        there[MARK_BYTES];
+    uintmax_t   device, inode;
+    intmax_t    bytes;
+    struct stat found;
+
+    if (fstat(files->fd, &found) != 0 || found.st_size != 0)
+        return QST_OK;
+    read_mark(files, there);
+    if (sscanf(there, "quernstone clean 1 %*40s %ju %ju %jd", &device, &inode, &bytes) != 3 || bytes <= 0 ||
+        device != (uintmax_t)found.st_dev || inode != (uintmax_t)found.st_ino)
+        return QST_OK;
+    return qst__fail(err, QST_E_CORRUPT, "store", "it is empty, and had %jd bytes when it was last left in order",
+                     bytes);
 }
 
 void qst__files_mark(qst__files *files)
@@ -111,7 +137,9 @@ qst_status qst__files_open(qst__files *files, bool alone, const qst__alloc *allo
     status = qst__folder_trust_file(files->fd, path, err);
     if (status != QST_OK || !alone || mark_fits(files))
         return status;
-    status = qst__lmdb_check(files->fd, alloc, err);
+    status = qst__files_check_emptied(files, err);
+    if (status == QST_OK)
+        status = qst__lmdb_check(files->fd, alloc, err);
     files->checked = status == QST_OK;
     return status;
 }

@@ -155,6 +155,8 @@ static qst_status open_copy(qst__env *env, qst_error *err)
     if (status == QST_OK && env->files.fd < 0)
         status =
             qst__fail(err, QST_E_NOTFOUND, "store", "'%.300s' has no data, and none can be written", env->files.folder);
+    if (status == QST_OK)
+        status = qst__files_check_emptied(&env->files, err);
     /* A writer may have been at work while it was copied: that looks like damage, once. */
     for (int i = 0; status == QST_OK && i < TRIES; i++) {
         fd = qst__files_copy(&env->files, err);
@@ -205,7 +207,7 @@ static qst_status meet(qst__env *env, qst_error *err)
         return qst__fail(err, QST_E_STATE, "store", "'%.300s' had files replaced while other processes use it",
                          env->files.folder);
     /* A writer may be at work while it is looked at: that looks like damage, once. */
-    for (int i = 0; i < TRIES; i++)
+    for (int i = 0; i < TRIES && qst__files_check_emptied(&env->files, NULL) == QST_OK; i++)
         if (qst__lmdb_full(env->files.fd) || qst__lmdb_check(env->files.fd, &env->alloc, NULL) == QST_OK)
             return QST_OK;
     return qst__fail(err, QST_E_STATE, "store", "'%.300s' was cut short while other processes use it",

@@ -29,6 +29,7 @@ struct qst__env {
     _Atomic(uint64_t) limit;
     _Atomic(uint64_t) data_bytes;               /* as large as the data were once seen to be */
     uint64_t          lock_inode;               /* of lock.mdb; 0: none is used */
+    atomic_int        failure;                  /* LMDB's code of what last was E_IO; 0: nothing */
     atomic_bool       dead;                     /* LMDB must not be asked any more */
     atomic_bool       lock_cut;                 /* not even to close */
     atomic_bool       stuck[QST__CLAIMS_HOLDS]; /* has been waited for in vain */

@@ -6,7 +6,9 @@
 #include "cache/lmdb-env.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 enum { BATCH_ENTRIES = 64, BATCH_BYTES = 256 * 1024 };
 /* Removing needs pages too: a full store can still be made smaller. */
@@ -243,6 +245,28 @@ static void lmdb_close(void *self)
         return;
     qst__env_close(store->env);
     qst__free(store->alloc, store);
+}
+
+/* A block of which the disk took a part is EIO to LMDB. */
+static int cause_of(const char *folder, int code)
+{
+    struct statvfs disk;
+
+    return code == EIO && statvfs(folder, &disk) == 0 && disk.f_bavail == 0 ? ENOSPC : code;
+}
+
+void qst__store_lmdb_failure(const qst_store *store, char *text, size_t room)
+{
+    const lmdb *self = store->self;
+    const char *folder = qst__env_folder(self->env);
+    int         code = qst__env_failure(self->env);
+
+    text[0] = '\0';
+    if (code == MDB_MAP_FULL)
+        (void)snprintf(text, room, "'%s': it is as large as store.map_mb lets it be, %llu MiB", folder,
+                       (unsigned long long)(qst__env_map_bytes(self->env) >> 20));
+    else if (code != 0)
+        (void)snprintf(text, room, "'%s': %s", folder, mdb_strerror(cause_of(folder, code)));
 }
 
 bool qst__store_lmdb_readonly(const qst_store *store)

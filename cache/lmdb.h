@@ -20,6 +20,9 @@
 qst_status qst__store_lmdb(qst_store *store, const qst__alloc *alloc, const char *folder, uint64_t limit_bytes,
                            bool readonly, const qst__log *log, qst_error *err);
 
+/* What its place said when something last was E_IO: "'/a/folder': No space left on device"; "" where nothing was. */
+void qst__store_lmdb_failure(const qst_store *store, char *text, size_t room);
+
 /* Is a store made by qst__store_lmdb one to which nothing is written? */
 bool qst__store_lmdb_readonly(const qst_store *store);
 

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { FAILURE_MAX = QST__PLACE_MAX + 128, WHY_MAX = FAILURE_MAX + 128 };
+
 /* What the place is still good for. Only ever less. */
 enum { GOOD_FOR_NOTHING, GOOD_FOR_READING, GOOD_FOR_ALL };
 
@@ -27,7 +29,7 @@ typedef struct guard {
     qst__lock         lock;
     bool              warned;
     atomic_bool       degraded;
-    char              why[QST__PLACE_MAX]; /* written once, before `degraded` */
+    char              why[WHY_MAX]; /* written once, before `degraded` */
 } guard;
 
 typedef struct ticket {
@@ -72,9 +74,14 @@ static bool is_passing(int32_t status)
            status == QST_E_BUSY;
 }
 
-static const char *reason_of(int32_t status)
+/* `said`: room for what the place said. */
+static const char *reason_of(const guard *g, int32_t status, char said[FAILURE_MAX])
 {
-    return status == QST_E_STATE     ? "this process is a child of the one that opened it"
+    said[0] = '\0';
+    if (status == QST_E_IO && g->base.close)
+        qst__store_lmdb_failure(&g->base, said, FAILURE_MAX);
+    return said[0]                   ? said
+           : status == QST_E_STATE   ? "this process is a child of the one that opened it"
            : status == QST_E_TIMEOUT ? "another process has been at it for 5 s, or is stopped"
            : status == QST_E_CORRUPT ? "its files are damaged, or were cut short"
                                      : qst_status_text(status);
@@ -82,17 +89,22 @@ static const char *reason_of(int32_t status)
 
 static void bad_read(guard *g, int32_t status)
 {
+    char said[FAILURE_MAX];
+
     if (!is_passing(status))
-        degrade(g, GOOD_FOR_NOTHING, "the store cannot be read, and is kept in memory only", reason_of(status));
+        degrade(g, GOOD_FOR_NOTHING, "the store cannot be read, and is kept in memory only",
+                reason_of(g, status, said));
 }
 
 static void bad_write(guard *g, int32_t status)
 {
+    char said[FAILURE_MAX];
+
     if (status == QST_E_STATE || status == QST_E_CORRUPT)
         bad_read(g, status);
     else if (!is_passing(status))
         degrade(g, GOOD_FOR_READING, "the store cannot be written to, and new entries are kept in memory only",
-                reason_of(status));
+                reason_of(g, status, said));
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */

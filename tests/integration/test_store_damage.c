@@ -232,6 +232,32 @@ static void clean_mark(void **state)
     folder_remove(folder);
 }
 
+/* To LMDB an empty file is a new one. The mark knows better, whoever opens it. */
+static void emptied(void **state)
+{
+    char     *folder = folder_make(), path[512], other[512];
+    qst_store store;
+    (void)state;
+
+    store_in_file(&store, folder, 8 * MIB, &alloc, &slog);
+    assert_int_equal(store_put(&store, 0, "k", "v"), QST_OK);
+    store.close(store.self);
+    assert_int_equal(truncate(path_in(path, folder, "data.mdb"), 0), 0);
+    store_in_file(&store, folder, 8 * MIB, &alloc, &slog);
+    assert_int_equal(slog.lines, 1);
+    assert_non_null(strstr(slog.last, "it is empty, and had "));
+    assert_non_null(strstr(slog.last, "set aside as data.mdb.damaged-1"));
+    assert_int_equal(store_put(&store, 0, "k", "v"), QST_OK); /* a new store begins */
+    store.close(store.self);
+
+    file_write(path_in(other, folder, "other"), "", 0); /* one that never held anything */
+    assert_int_equal(rename(other, path), 0);
+    store_in_file(&store, folder, 8 * MIB, &alloc, &slog);
+    assert_int_equal(slog.lines, 0);
+    store.close(store.self);
+    folder_remove(folder);
+}
+
 static void other_layout(void **state)
 {
     char     *folder = folder_make(), inner[512];
@@ -261,10 +287,8 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(cut_short),
-        cmocka_unit_test(clean_mark),
-        cmocka_unit_test(other_layout),
+        cmocka_unit_test(damaged), cmocka_unit_test(cut_short),    cmocka_unit_test(clean_mark),
+        cmocka_unit_test(emptied), cmocka_unit_test(other_layout),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -173,8 +173,8 @@ static void foreign_files(void **state)
     folder_remove(folder);
 }
 
-/* Puts until long after nothing fits any more; all of it is to be had. */
-static int fill_up(const char *folder, bool from_start)
+/* Puts until long after nothing fits any more; all of it is to be had, and the one line names the place and what it said. */
+static int fill_up(const char *folder, bool from_start, const char *said)
 {
     static char value[60000];
     qst_store   store;
@@ -193,7 +193,7 @@ static int fill_up(const char *folder, bool from_start)
         bad |= (store_got(&store, QST_DB_PROGRAMS, key)[0] != 'v') << 2;
     }
     bad |= (store_count(&store, QST_DB_PROGRAMS) != 60) << 3;
-    bad |= (slog.lines != 1) << 4;
+    bad |= (slog.lines != 1 || !strstr(slog.last, folder) || !strstr(slog.last, said)) << 4;
     store.close(store.self);
     if (!from_start) { /* what was put while it went well is there, and in order */
         store_guarded(&store, folder, false, &alloc, &slog);
@@ -212,7 +212,7 @@ static void full_disk(void **state)
     if (geteuid() == 0 && mount("none", folder, "tmpfs", 0, "size=1m,mode=0700") == 0) {
         size_t         bytes;
         unsigned char *rest = calloc(1, MIB);
-        int            bad = fill_up(folder, false);
+        int            bad = fill_up(folder, false, strerror(ENOSPC));
         FILE          *file;
 
         folder_remove(strdup(folder)); /* its content */
@@ -221,7 +221,7 @@ static void full_disk(void **state)
         if (file)
             (void)fclose(file);
         (void)bytes;
-        bad |= fill_up(folder, true) << 8; /* not even a lock file fits */
+        bad |= fill_up(folder, true, strerror(ENOSPC)) << 8; /* not even a lock file fits */
         free(rest);
         assert_int_equal(umount2(folder, MNT_DETACH), 0);
         assert_int_equal(bad, 0);
@@ -232,7 +232,7 @@ static void full_disk(void **state)
         struct rlimit limit = {.rlim_cur = 512 * 1024, .rlim_max = 512 * 1024};
         if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
             _exit(98);
-        _exit(fill_up(folder, false));
+        _exit(fill_up(folder, false, "': ")); /* EFBIG, or EIO after a part */
     }
     assert_int_equal(program_end(pid), 0);
     folder_remove(folder);
