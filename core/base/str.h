@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct qst__str {
     const qst__alloc *alloc;
@@ -30,5 +31,12 @@ char *qst__str_take(qst__str *str);
 bool qst__is_name(const char *text, const char *also);
 /* Does `text` match `pattern`, in which `*` stands for any run of characters? For pins and denials. */
 bool qst__glob(const char *pattern, const char *text);
+
+/* Bytes of the byte order mark that some editors put before UTF-8: 3, or 0 where there is none. */
+static inline size_t qst__text_mark(const char *text, size_t length)
+{
+    static const char mark[3] = {'\xef', '\xbb', '\xbf'};
+    return length >= sizeof mark && memcmp(text, mark, sizeof mark) == 0 ? sizeof mark : 0;
+}
 
 #endif

@@ -124,7 +124,8 @@ qst_status qst__conf_read_json(qst__conf *conf, uint32_t place, const char *text
     json_error_t where = {0};
     walk         at = {.conf = conf, .place = place, .err = err};
     qst_status   status = QST_OK;
-    json_t      *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    size_t       mark = qst__text_mark(text, length);
+    json_t      *root = json_loadb(text + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
     qst__str_init(&at.path, &conf->alloc);
     if (!root && json_error_code(&where) == json_error_out_of_memory)
         status = qst__conf_nomem(err);

@@ -32,6 +32,8 @@ refuses 'not one of f32, f64, f16, bf16' shapes 64 --dtype f8
 refuses "qst shapes: --dtype '': not one of" shapes 64 --dtype ''
 refuses "qst run: --alpha '': not a finite number" run matmul --m 3 --n 4 --k 5 --alpha ''
 refuses 'qst run: --m 4: --m was given before' run matmul --m 3 --m 4 --n 4 --k 5
+refuses 'qst run: --transa: --ta was given before' run matmul --m 3 --n 4 --k 5 --ta --transa
+refuses 'qst keys: --all: --all was given before' keys 16 --all --all
 refuses "''"': no such verb' ''
 refuses 'extra: nothing comes after --version' --version extra
 refuses 'needs a value' shapes 64 --budget
@@ -45,6 +47,8 @@ refuses 'nothing named: what to measure is' bench
 refuses 'no problem' bench matmul
 refuses '--k is missing' bench matmul --m 3 --n 4
 refuses 'qst bench matmul: --range 9..3: not LOW..HIGH' bench matmul --random 2 --range 9..3
+refuses 'qst bench matmul: --range: only for the problems of --random' bench matmul 8 --range 3..9
+refuses 'qst bench matmul: --skip: only for the problems of --random' bench matmul 8 --skip 2
 refuses 'qst bench tunings: --range 8: not LOW..HIGH' bench tunings --range 8
 refuses '--n is missing: --m, --n and --k name one problem together' bench matmul 8 --m 3
 refuses 'qst bench verify: --pairs: no such option' bench verify --pairs 3
@@ -226,7 +230,37 @@ done
 runs 0 config --json --config '{"tune": {"mode": "frozen", "level": "full"}}' --set 'tune={"mode": "fallback"}'
 json '{r["path"]: r["value"] for r in j if r["origin"] == "API"} == {"tune.mode": "fallback", "tune.level": "full"}'
 refuses 'tune.mode: is set twice' config --config '{"tune.mode": "frozen", "tune": {"mode": "frozen"}}'
-refuses 'goes through a value that is no object' config --config '{"tune": 5}' --set tune.mode=frozen
+refuses 'qst: --set tune.mode=frozen: tune is no object in --config' config --config '{"tune": 5}' --set tune.mode=frozen
+refuses 'qst: --set tune.mode=frozen: tune is no object in --set tune=5' config --set tune=5 --set tune.mode=frozen
+refuses 'qst: --level: tune is no object in --set tune=5' config --set tune=5 --level minimal
+refuses 'qst: --pin: candidates is no object in --config' config --config '{"candidates": []}' --pin a
+refuses 'qst: configuration: --set: tune.level: must be a text or an integer, not an object' config \
+    --config '{"tune.level":"full"}' --set 'tune.level={}'
 refuses 'tune: has an empty key' config --set tune.=5
+refuses 'qst bench: store, tune or candidates is no object' bench store --keys 10 --set store=5
+
+# A byte order mark before a text is passed over; what a terminal would obey is shown as its code.
+printf '\357\273\277{"tune": {"level": "full"}}' >"$work/marked.json"
+QST_CONFIG=$work/marked.json
+export QST_CONFIG
+runs 0 config
+matches '^tune\.level +"full" .*marked\.json'
+unset QST_CONFIG
+runs 0 config --config "$(cat "$work/marked.json")"
+matches '^tune\.level +"full" +API '
+esc=$(printf 'a\033[31m\302\233\377\177')
+shown='a\x1b[31m\xc2\x9b\xff\x7f'
+refuses "qst: $shown: no such verb" "$esc"
+refuses "qst keys: $shown: neither N nor MxNxK" keys "$esc"
+refuses "qst keys: --$shown: no such option" keys "--$esc"
+refuses "qst: --device $shown: not UTF-8" config --device "$esc"
+refuses "qst: --pin $shown: not UTF-8" config --pin "$esc"
+refuses 'qst: configuration: --set: tune.\x1b[31mx: unknown key' config --set "$(printf 'tune.\033[31mx')=1"
+printf '64\n\033[2J\n' >"$work/terminal"
+refuses "terminal:2: \\x1b[2J: neither N nor MxNxK" tune --problems "$work/terminal"
+refuses 'a\x0ab: no such verb' "$(printf 'a\nb')"
+runs 0 plugins --set plugin.naive.what=x --set "plugins.load=[\"$(printf 'n\033[1m')\"]"
+! grep -q "$(printf '\033')" "$out" "$err"
+verdict $? '  nothing that a terminal obeys'
 
 exit $failed

@@ -31,6 +31,11 @@ json 'j["tunings"] == 4 and len(j["keys"]) == 2 and j["within_2"] <= j["within_5
 json 'all(sum(w["times"] for w in k["winners"]) == 2 for k in j["keys"])'
 refuses 'takes no arguments' bench tunings 64
 refuses 'peer nobody: no such peer' bench matmul 24 --peers nobody $slow
+for peer in openblas clblast; do
+    if timeout 240 "$qst" bench matmul 8 --peers $peer --rounds 1 $slow >"$out" 2>"$err"; then
+        refuses "--peers $peer,$peer: $peer twice" bench matmul 8 --peers $peer,$peer $slow
+    fi
+done
 runs 1 bench matmul 24 --peers clblast --set plugin.clblast.library="$work/none.so" $slow
 grep -qF 'peer clblast: ' "$err"
 verdict $? '  peer clblast: no library'

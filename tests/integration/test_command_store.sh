@@ -46,14 +46,17 @@ json 'len([r for r in j if r["table"] == "verdicts" and r["state"] == "current" 
 id=$(sed -n 's/^ *"id": "\([0-9a-f]*\)".*/\1/p' "$out" | head -n 1)
 runs 0 cache ls --op 'conv*'
 never '^[0-9a-f]{12} '
+refuses "qst cache: --op '': no operation has an empty name" cache ls --op ''
+refuses "qst cache: --quarantine '': no candidate has an empty name" cache prune --quarantine ''
 runs 0 cache show "$(echo "$id" | cut -c 1-10)" --json
 json 'j["id"] == "'"$id"'" and j["findings"] and j["winner"]'
 runs 0 cache show "$id"
 matches '^winner matmul\.'
 runs 1 cache show ffffffffffffffff
-runs 1 cache show nothex
-grep -qF '0-9a-f' "$err"
-verdict $? '  says what an id is'
+[ "$(wc -l <"$err")" -eq 1 ] && grep -qF 'qst: cache: ffffffffffffffff: no record begins so' "$err"
+verdict $? '  one line: there is none'
+refuses "qst cache: 'nothex': an id is 4 or more digits of 0-9a-f" cache show nothex
+refuses "qst cache: 'zz': an id is" cache show zz --out "$work/binary"
 runs 0 explain --replay
 never '^other'
 matches '^same '
@@ -75,11 +78,17 @@ for job in 'cache verify' 'cache ls' 'cache export' "cache import $work/answers.
     [ ! -s "$out" ] && grep -qF "qst: cache: the store is kept in memory only: '/dev/null' is not a folder" "$err"
     verdict $? '  says why'
 done
+for job in 'cache ls' "tune --sizes 8 --pin matmul.naive.*"; do # with warnings shown, as they are: not twice
+    # shellcheck disable=SC2086
+    runs 1 $job --set store.path=/dev/null
+    [ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -qF "qst: ${job%% *}: the store is kept in memory only: " "$err"
+    verdict $? '  one line: why there is no store'
+done
 runs 1 cache import "$work/answers.json" --set store.readonly=true
 grep -qE '^qst: cache: what is imported is not kept: /.*: the store is read-only$' "$err"
 verdict $? '  says that nothing was kept'
 runs 1 tune --sizes 8 --pin 'matmul.naive.*' --set store.path=/dev/null --set log=error
-grep -qF "qst: tune: what was found is not kept: the store is kept in memory only: '/dev/null' is not a folder" "$err"
+grep -qF "qst: tune: the store is kept in memory only: '/dev/null' is not a folder" "$err"
 verdict $? '  says why'
 runs 0 tune --sizes 8 --pin 'matmul.naive.*' --set store.backend=memory
 runs 0 cache import "$work/answers.json" --set store.environment=hurt
@@ -99,9 +108,17 @@ runs 1 cache verify --remove --set store.environment=hurt --set store.readonly=t
 verdict $? '  and lets it be'
 runs 0 cache verify --remove --json --set store.environment=hurt
 json 'j["set_aside"] == 1 and j["removed"] == 1'
+json 'j["problems"] == [{"what": "'"$hurt"'.damaged-1", "why": "a damaged store, set aside"}]'
 [ ! -e "$hurt.damaged-1" ]
 verdict $? '  it is gone'
 runs 0 cache verify --set store.environment=hurt
+runs 0 tune --sizes 8 --pin 'matmul.naive.*' --set store.environment=hurt
+truncate -s 0 "$hurt" # which says nothing to LMDB
+runs 1 cache verify --json --set store.environment=hurt
+grep -qF 'it is empty, and had ' "$err" && [ -e "$hurt.damaged-1" ]
+verdict $? '  an emptied store is damaged'
+json 'j["set_aside"] == 1 and j["problems"][0]["what"] == "'"$hurt"'.damaged-1"'
+runs 0 cache verify --remove --set store.environment=hurt
 runs 0 cache export --op 'conv*'
 never '"table"'
 QST_ENVIRONMENT=elsewhere

@@ -42,11 +42,11 @@ static const args_option shared[] = {
 int args_usage(const char *verb, const char *format, ...)
 {
     va_list args;
-    fprintf(stderr, verb && verb[0] ? "qst %s: " : "qst%s: ", verb ? verb : "");
+    char   *prefix = out_text(verb && verb[0] ? "qst %s: " : "qst%s: ", verb ? verb : "");
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    out_line(prefix, false, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    free(prefix);
     return EXIT_USAGE;
 }
 
@@ -172,9 +172,9 @@ static int refuse(const verb_info *verb, const char *word, int code, const args_
     char        name[40];
     size_t      i;
     if (code == ':')
-        return args_usage(verb->name, "%s: needs a value", word);
+        return args_usage(verb->name, "%s: needs a value", out_shown(word).text);
     if (strncmp(word, "--", 2) != 0)
-        return args_usage(verb->name, "%s: no such option; options begin with --", word);
+        return args_usage(verb->name, "%s: no such option; options begin with --", out_shown(word).text);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     for (i = 0; i < n; i++) {
         names[i] = rows[i]->name;
@@ -185,6 +185,16 @@ static int refuse(const verb_info *verb, const char *word, int code, const args_
     if (meant)
         return args_usage(verb->name, "--%s: no such option; did you mean --%s?", name, meant);
     return args_usage(verb->name, "--%s: no such option; see qst %s --help", name, verb->name);
+}
+
+/* The row by which this one's value was given before, maybe under another name; NULL: by none. */
+static const args_option *given_before(const args_option **rows, const bool *own, const bool *given, size_t n,
+                                       size_t at)
+{
+    for (size_t i = 0; i < n; i++)
+        if (given[i] && own[i] == own[at] && rows[i]->offset == rows[at]->offset)
+            return rows[i];
+    return NULL;
 }
 
 int args_parse(const verb_info *verb, int argc, char **argv, args_common *common, void *options, char ***rest,
@@ -213,14 +223,15 @@ int args_parse(const verb_info *verb, int argc, char **argv, args_common *common
         if (code < FIRST_CODE) {
             status = refuse(verb, argv[optind - 1], code, rows, n);
         } else {
-            const args_option *row = rows[code - FIRST_CODE];
-            char              *base = own[code - FIRST_CODE] ? (char *)options : (char *)common;
-            if (given[code - FIRST_CODE] && row->kind != ARGS_FLAG && row->kind != ARGS_LIST)
-                status = args_usage(verb->name, "--%s %s: --%s was given before", row->name, out_shown(optarg).text,
-                                    row->name);
+            size_t             at = (size_t)(code - FIRST_CODE);
+            const args_option *row = rows[at], *before = given_before(rows, own, given, n, at);
+            char              *base = own[at] ? (char *)options : (char *)common;
+            if (before && row->kind != ARGS_LIST)
+                status = args_usage(verb->name, "--%s%s%s: --%s was given before", row->name, optarg ? " " : "",
+                                    optarg ? out_shown(optarg).text : "", before->name);
             else
                 status = store(verb, row, optarg, base + row->offset);
-            given[code - FIRST_CODE] = true;
+            given[at] = true;
         }
     }
     *rest = argv + optind;

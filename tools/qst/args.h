@@ -31,6 +31,7 @@ typedef struct args_common {
     uint32_t    level; /* 0: not given, else 1 + the level */
     args_list   pin, deny;
     int64_t     budget;
+    const char *keeps; /* the verb, where it is nothing without the store that is asked for */
 } args_common;
 
 typedef struct args_option {
@@ -48,7 +49,7 @@ typedef struct args_option {
 extern const char *const args_types[];
 extern const char *const args_levels[];
 
-/* Reads argv[1 …] for the verb into `common` and `options`; what has one value is said once. 0, with the remaining
+/* Reads argv[1 …] for the verb into `common` and `options`; what is no list is said once, by whatever name. 0, with the remaining
  * words in *rest and their number in *n_rest; or EXIT_USAGE after one line on stderr. args_finish releases either way. */
 int  args_parse(const struct verb_info *verb, int argc, char **argv, args_common *common, void *options, char ***rest,
                 int *n_rest);

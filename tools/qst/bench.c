@@ -84,7 +84,7 @@ static int lookup_bench(const args_common *common, const bench_options *options)
 static int start(const verb_info *kind, const bench_options *options, int argc, char **argv)
 {
     if (argc)
-        return args_usage(kind->name, "%s: takes no arguments", argv[0]);
+        return args_usage(kind->name, "%s: takes no arguments", out_shown(argv[0]).text);
     if (options->size % LOOKUP_COLUMNS != 0)
         return args_usage(kind->name, "--size %lld: not a multiple of %u", (long long)options->size, LOOKUP_COLUMNS);
     return 0;

@@ -55,7 +55,7 @@ char *bench_settings(const args_common *common, const char *folder, const char *
         (!pin || settings_put(settings, "candidates.pin", out_need(json_pack("[s]", pin)))))
         text = out_need(json_dumps(settings, JSON_COMPACT));
     else
-        args_usage("bench", "--config: store, tune or candidates is in the way");
+        args_usage("bench", "store, tune or candidates is no object in --config or --set");
     json_decref(settings);
     return text;
 }

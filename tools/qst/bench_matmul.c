@@ -64,12 +64,25 @@ typedef struct bench {
     size_t                n_regrets;
 } bench;
 
+static bool is_open(const bench *b, const char *name)
+{
+    for (size_t i = 0; i < b->n_peers; i++)
+        if (strcmp(peer_name(b->peers[i]), name) == 0)
+            return true;
+    return false;
+}
+
 static int open_peers(bench *b)
 {
     for (const char *at = b->options->peers; *at;) {
         size_t length = strcspn(at, ",");
         char  *name = out_text("%.*s", (int)length, at), *why = NULL;
         bool   room = b->n_peers < PEERS_MAX;
+        if (is_open(b, name)) {
+            int status = args_usage("bench matmul", "--peers %s: %s twice", out_shown(b->options->peers).text, name);
+            free(name);
+            return status;
+        }
         if (room && (b->peers[b->n_peers] = peer_open(name, &b->device, &why)))
             b->n_peers++;
         else
@@ -377,9 +390,22 @@ static int measure_all(bench *b)
     return status;
 }
 
+/* What is about random problems, and there are none. */
+static int check_random(const matmul_options *o)
+{
+    const char *odd = o->range != defaults.range ? "range"
+                      : o->seed != defaults.seed ? "seed"
+                      : o->skip                  ? "skip"
+                                                 : NULL;
+    return o->random || !odd ? 0 : args_usage("bench matmul", "--%s: only for the problems of --random", odd);
+}
+
 static int run(const args_common *common, const void *given, int argc, char **argv)
 {
     bench b;
+    int   odd = check_random(given);
+    if (odd)
+        return odd;
     memset(&b, 0, sizeof b);
     b.common = common;
     b.options = given;

@@ -129,7 +129,7 @@ static int add_random(matmul_wishes *all, const matmul_options *o, const char *v
     bool good = dots && args_int(first, 1, PROBLEM_SIDE_MAX, &low) && args_int(dots + 2, low, PROBLEM_SIDE_MAX, &high);
     free(first);
     if (!good)
-        return args_usage(verb, "--range %s: not LOW..HIGH within 1..%d", o->range, PROBLEM_SIDE_MAX);
+        return args_usage(verb, "--range %s: not LOW..HIGH within 1..%d", out_shown(o->range).text, PROBLEM_SIDE_MAX);
     for (int64_t i = 0; i < o->random; i++) {
         int64_t m = log_uniform(&state, low, high), n = log_uniform(&state, low, high);
         int64_t k = log_uniform(&state, low, high);

@@ -154,7 +154,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     bench          b;
     matmul_options random = {.batch = 1};
     if (argc)
-        return args_usage("bench tunings", "%s: takes no arguments", argv[0]);
+        return args_usage("bench tunings", "%s: takes no arguments", out_shown(argv[0]).text);
     memset(&b, 0, sizeof b);
     b.common = common;
     b.options = given;

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "explain.h"
 #include "file.h"
+#include "log.h"
 #include "out.h"
 #include "verb.h"
 #include "verdict.h"
@@ -53,12 +54,20 @@ int cache_keeps(qst_context *context, const char *verb, const char *what)
     json_t     *stat = cache_ask(context, verb, qst_cache_stat);
     const char *place = out_member(stat, "place"), *degraded = out_member(stat, "degraded");
     bool        lost = degraded[0] || out_truth(stat, "readonly");
-    if (lost && degraded[0])
+    if (lost && degraded[0] && log_told(degraded))
+        out_fail("%s: %s is not kept", verb, what);
+    else if (lost && degraded[0])
         out_fail("%s: %s is not kept: %s", verb, what, degraded);
     else if (lost)
         out_fail("%s: %s is not kept: %s: the store is read-only", verb, what, place);
     json_decref(stat);
     return stat && !lost ? 0 : EXIT_FAILED;
+}
+
+/* What is wrong with an id is the user's word; that there is none is not. */
+static int refuse_id(qst_status status, const qst_error *err)
+{
+    return status == QST_E_INVALID ? args_usage("cache", "%s", err->text) : out_error("cache", status, err);
 }
 
 /* ---- ls ----------------------------------------------------------------------------------------------------------- */
@@ -181,7 +190,7 @@ static int extract(const cache_job *job)
     out_buffer bytes = {NULL, 0, 0};
     qst_error  err = {0};
     qst_status status = qst_cache_extract(job->context, job->word, out_gather, &bytes, &err);
-    int code = status < 0 ? out_error("cache", status, &err) : file_write(job->options->out, bytes.text, bytes.length);
+    int        code = status < 0 ? refuse_id(status, &err) : file_write(job->options->out, bytes.text, bytes.length);
     free(bytes.text);
     return code;
 }
@@ -194,14 +203,16 @@ static int show(const cache_job *job)
     if (job->options->out)
         return extract(job);
     qst_status status = qst_cache_show(job->context, job->word, out_gather, &text, &err);
-    int        code = status < 0 ? out_error("cache", status, &err) : 0;
+    int        code = status < 0 ? refuse_id(status, &err) : 0;
     if (code == 0 && !(record = out_parse("cache", &text)))
         code = EXIT_FAILED;
     free(text.text);
     if (record && job->json)
         out_json(json_incref(record));
-    else if (record)
+    else if (record) {
+        out_harmless(record);
         print_record(record);
+    }
     json_decref(record);
     return code;
 }
@@ -289,30 +300,20 @@ static int choose(size_t *chosen, const cache_options *o, int argc, char **argv)
     if (at == JOBS) {
         const char *meant = argc ? args_nearest(argv[0], names, JOBS) : NULL;
         if (meant)
-            return args_usage("cache", "%s: no such job; did you mean %s?", argv[0], meant);
+            return args_usage("cache", "%s: no such job; did you mean %s?", out_shown(argv[0]).text, meant);
         return args_usage("cache", "%s: the job is one of ls, show, verify, prune, export, import",
-                          argc ? argv[0] : "nothing named");
+                          argc ? out_shown(argv[0]).text : "nothing named");
     }
     if (argc - 1 < rows[at].least)
         return args_usage("cache", "%s: %s is missing", argv[0], rows[at].word);
     if (argc - 1 > rows[at].most)
-        return args_usage("cache", "%s: one argument too many for %s", argv[rows[at].most + 1], argv[0]);
+        return args_usage("cache", "%s: one argument too many for %s", out_shown(argv[rows[at].most + 1]).text,
+                          argv[0]);
     *chosen = at;
     const char *odd = stray(&jobs[at], o);
     if (!odd && o->table)
         return check_table(o->table);
     return odd ? args_usage("cache", "--%s: not an option of %s", odd, argv[0]) : 0;
-}
-
-/* A store that was asked for and cannot be opened is memory instead, in which there is nothing to do. */
-static int check_store(qst_context *context)
-{
-    json_t *stat = cache_ask(context, "cache", qst_cache_stat);
-    bool    none = out_member(stat, "degraded")[0] && !out_member(stat, "place")[0];
-    if (none)
-        out_fail("cache: %s", out_member(stat, "degraded"));
-    json_decref(stat);
-    return stat && !none ? 0 : EXIT_FAILED;
 }
 
 static int run(const args_common *common, const void *given, int argc, char **argv)
@@ -325,10 +326,10 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         status = cache_options_check(&job, rows[chosen].run == cache_prune);
     if (status != 0)
         return status;
-    status = device_context(&device, common, QST_NO_PLUGINS);
+    args_common own = *common;
+    own.keeps = "cache";
+    status = device_context(&device, &own, QST_NO_PLUGINS);
     job.context = device.context;
-    if (status == 0)
-        status = check_store(device.context);
     if (status == 0)
         status = rows[chosen].run(&job);
     device_close(&device);

@@ -14,26 +14,40 @@
 
 #define MB_MAX 1048576 /* 1 TiB */
 
-static void line(void *user, const char *text, size_t length)
+/* `PLACE: what is wrong` and a newline, on stderr and, where `user` is one, into an array. */
+static void tell_problem(void *user, const char *text, size_t length)
 {
-    (void)user;
+    char *line = out_text("%.*s", (int)length, text), *escaped = out_escaped(line, true);
     out_progress(NULL);
-    fwrite(text, 1, length, stderr);
+    fputs(escaped, stderr);
+    escaped[strcspn(escaped, "\n")] = '\0';
+    char *colon = NULL;
+    for (char *at = escaped; (at = strstr(at, ": ")) != NULL; at++)
+        colon = at; /* the last: a folder's name may hold one */
+    if (colon)
+        *colon = '\0';
+    if (user)
+        json_array_append_new(user, out_need(json_pack("{s:s,s:s}", "what", escaped, "why", colon ? colon + 2 : "")));
+    free(escaped);
+    free(line);
 }
 
 int cache_verify(const cache_job *job)
 {
     qst_cache_check check = {.size = sizeof check};
     qst_error       err = {0};
-    qst_status      status =
-        qst_cache_verify(job->context, job->options->remove ? QST_CACHE_REMOVE_DAMAGED : 0, &check, line, NULL, &err);
-    if (status < 0)
+    json_t         *problems = job->json ? out_need(json_array()) : NULL;
+    qst_status      status = qst_cache_verify(job->context, job->options->remove ? QST_CACHE_REMOVE_DAMAGED : 0, &check,
+                                              tell_problem, problems, &err);
+    if (status < 0) {
+        json_decref(problems);
         return out_error("cache", status, &err);
+    }
     if (job->json)
-        out_json(out_need(json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "current", (json_int_t)check.current, "stale",
+        out_json(out_need(json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "current", (json_int_t)check.current, "stale",
                                     (json_int_t)check.stale, "damaged", (json_int_t)check.damaged, "set_aside",
                                     (json_int_t)check.set_aside, "kept", (json_int_t)check.kept, "removed",
-                                    (json_int_t)check.removed)));
+                                    (json_int_t)check.removed, "problems", problems)));
     else
         printf("%" PRIu64 " current, %" PRIu64 " of another schema, %" PRIu64 " damaged, %" PRIu64
                " set aside whole, %" PRIu64 " not looked into; %" PRIu64 " removed\n",
@@ -54,7 +68,12 @@ int cache_options_check(const cache_job *job, bool prunes)
 {
     const cache_options *o = job->options;
     if (programs_mb(o) == -2)
-        return args_usage("cache", "--programs-mb %s: not a whole number from 0 to %d", o->programs_mb, MB_MAX);
+        return args_usage("cache", "--programs-mb %s: not a whole number from 0 to %d", out_shown(o->programs_mb).text,
+                          MB_MAX);
+    if (o->op && !o->op[0])
+        return args_usage("cache", "--op '': no operation has an empty name");
+    if (o->quarantine && !o->quarantine[0])
+        return args_usage("cache", "--quarantine '': no candidate has an empty name");
     if (prunes && !o->unusable && !o->op && !o->programs_mb && !o->quarantine && !o->all)
         return args_usage("cache", "prune: one of --unusable, --op, --programs-mb, --quarantine, --all is needed");
     return 0;

@@ -3,10 +3,13 @@
  * device.c: opens what verbs work on; which device that is, the library decides from the configuration. */
 #include "device.h"
 
+#include "cache.h"
+#include "log.h"
 #include "out.h"
 #include "settings.h"
 #include "verb.h"
 
+#include <quernstone/cache.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -54,6 +57,17 @@ static void tell_refused(qst_status status, const qst_error *err, const args_com
         out_fail("configuration: %s: %s", settings_source(common, text), text);
 }
 
+/* A store that was asked for and cannot be opened is memory instead, in which there is nothing to do. The reason, to be
+ * freed; NULL: it is there. */
+static char *missing_store(qst_context *context, const char *verb)
+{
+    json_t     *stat = cache_ask(context, verb, qst_cache_stat);
+    const char *degraded = out_member(stat, "degraded");
+    char       *why = degraded[0] && !out_member(stat, "place")[0] ? out_text("%s", degraded) : NULL;
+    json_decref(stat);
+    return why;
+}
+
 static int create(qst_context **context, const args_common *common, const json_t *settings, uint32_t flags)
 {
     qst_options options;
@@ -63,10 +77,22 @@ static int create(qst_context **context, const args_common *common, const json_t
     options.flags = flags;
     options.config = text;
     options.progress = tell_progress;
+    options.sink = log_take;
+    log_hold(true, NULL);
     qst_status status = qst_context_create(context, &options, &err);
+    char      *missing =
+        status >= 0 && common->keeps && !(flags & QST_NO_STORE) ? missing_store(*context, common->keeps) : NULL;
+    log_hold(false, missing);
     free(text);
-    if (status >= 0)
+    if (status >= 0 && !missing)
         return 0;
+    if (missing) {
+        out_fail("%s: %s", common->keeps, missing);
+        free(missing);
+        qst_context_destroy(*context);
+        *context = NULL;
+        return EXIT_FAILED;
+    }
     *context = NULL;
     tell_refused(status, &err, common);
     return status == QST_E_CONFIG && settings_given(common) ? EXIT_USAGE : EXIT_FAILED;
@@ -200,15 +226,17 @@ int device_described(const char *what, const args_common *common, uint32_t flags
 {
     device_handle device;
     if (argc)
-        return args_usage(what, "%s: takes no arguments", argv[0]);
+        return args_usage(what, "%s: takes no arguments", out_shown(argv[0]).text);
     int     status = device_context(&device, common, flags);
     json_t *rows = status == 0 ? out_describe(device.context, what) : NULL;
     if (status == 0 && !rows)
         status = EXIT_FAILED;
     else if (rows && common->json)
         out_json(json_incref(rows));
-    else if (rows)
+    else if (rows) {
+        out_harmless(rows);
         print(rows);
+    }
     json_decref(rows);
     device_close(&device);
     return status;

@@ -19,7 +19,8 @@ typedef struct device_handle {
     cl_command_queue queue;
 } device_handle;
 
-/* Only the context, with QST_NO_… flags. 0, or the exit code after one line. */
+/* Only the context, with QST_NO_… flags. 0, or the exit code after one line; where common->keeps, and the store that was
+ * asked for cannot be opened, that line. */
 int device_context(device_handle *device, const args_common *common, uint32_t flags);
 
 /* Only the context, and one that measures nothing: it serves the fallback, whatever the mode is. What is wrong with the

@@ -55,15 +55,17 @@ static int run(const args_common *common, const void *options, int argc, char **
     device_handle device;
     (void)options;
     if (argc)
-        return args_usage("devices", "%s: takes no arguments", argv[0]);
+        return args_usage("devices", "%s: takes no arguments", out_shown(argv[0]).text);
     int     status = device_context(&device, common, QST_NO_PLUGINS | QST_NO_STORE);
     json_t *rows = status == 0 ? out_describe(device.context, "devices") : NULL;
     if (status == 0)
         status = rows ? picked(device.context) : EXIT_FAILED;
     if (rows && common->json)
         out_json(json_incref(rows));
-    else if (rows)
+    else if (rows) {
+        out_harmless(rows);
         print(rows);
+    }
     json_decref(rows);
     device_close(&device);
     return status;

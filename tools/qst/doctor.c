@@ -310,7 +310,7 @@ static int run(const args_common *common, const void *options, int argc, char **
     doctor d;
     (void)options;
     if (argc)
-        return args_usage("doctor", "%s: takes no arguments", argv[0]);
+        return args_usage("doctor", "%s: takes no arguments", out_shown(argv[0]).text);
     memset(&d, 0, sizeof d);
     d.rows = out_need(json_array());
     int status = device_still(&d.device, common);

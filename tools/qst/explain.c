@@ -73,7 +73,8 @@ static json_t *explain(const device_handle *device, const subject *s, int *statu
 static int look_over(const options *o, char **words, int n)
 {
     if (o->replay && n)
-        return args_usage("explain", "%s: --replay takes no arguments, it is about all that is stored", words[0]);
+        return args_usage("explain", "%s: --replay takes no arguments, it is about all that is stored",
+                          out_shown(words[0]).text);
     for (int i = 0; i < n; i++)
         if (!subject_looks(words[i]))
             return args_usage("explain", "%s: neither N nor MxNxK, nor an operation's name and its problem",
@@ -131,8 +132,10 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         subject s;
         status = subject_open(&s, device.context, argv[i], o->type, "explain");
         json_t *verdict = status == 0 ? explain(&device, &s, &status) : NULL;
-        if (verdict && !common->json)
+        if (verdict && !common->json) {
+            out_harmless(verdict);
             explain_print(verdict, o->all);
+        }
         if (verdict)
             json_array_append_new(all, verdict);
         subject_close(&s);

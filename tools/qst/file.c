@@ -57,6 +57,12 @@ static char *strip(char *text, char *end)
     return text;
 }
 
+size_t file_mark(const char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
+}
+
 int file_lines(const char *verb, const char *path, file_take *take, void *user)
 {
     size_t length, number = 1;
@@ -64,7 +70,7 @@ int file_lines(const char *verb, const char *path, file_take *take, void *user)
     int    status = 0;
     if (!text)
         return EXIT_FAILED;
-    for (char *at = text; at < text + length && status == 0; at = next + 1, number++) {
+    for (char *at = text + file_mark(text); at < text + length && status == 0; at = next + 1, number++) {
         char *where = out_text("%s: %s:%zu", verb, path, number);
         next = memchr(at, '\n', (size_t)(text + length - at));
         next = next ? next : text + length;

@@ -10,6 +10,9 @@
 /* The whole file, 256 MiB at most, terminated; the caller frees. NULL after one line. "-": standard input. */
 char *file_read(const char *path, size_t *length);
 
+/* Bytes of the byte order mark that a text begins with: 3 or 0. */
+size_t file_mark(const char *text);
+
 /* Written whole or not at all: beside it, then renamed. 0, or EXIT_FAILED after one line. */
 int file_write(const char *path, const char *bytes, size_t length);
 

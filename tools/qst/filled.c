@@ -202,6 +202,10 @@ int filled_bench(const args_common *common, const bench_options *o)
     int                  status = 0;
     if (o->child)
         return child(common, o);
+    char *settings = bench_settings(common, "", NULL);
+    if (!settings)
+        return EXIT_USAGE;
+    free(settings);
     rows = out_need(json_array());
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == 0; i++) {
         json_t *row = sizes[i] <= o->keys ? measure(common, sizes[i]) : NULL;

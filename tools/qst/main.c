@@ -59,10 +59,10 @@ static int unknown(const char *word)
     for (size_t i = 0; i < VERBS; i++)
         names[i] = verbs[i]->name;
     if (word[0] == '-')
-        return args_usage("", "%s: not understood here; options come after the verb", word);
+        return args_usage("", "%s: not understood here; options come after the verb", out_shown(word).text);
     const char *meant = args_nearest(word, names, VERBS);
     if (meant)
-        return args_usage("", "%s: no such verb; did you mean %s?", word, meant);
+        return args_usage("", "%s: no such verb; did you mean %s?", out_shown(word).text, meant);
     return args_usage("", "%s: no such verb; see qst --help", out_shown(word).text);
 }
 

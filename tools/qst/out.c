@@ -5,8 +5,7 @@
 
 #include "verb.h"
 
-#include <stdarg.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +46,47 @@ char *out_text(const char *format, ...)
     return text;
 }
 
+/* ---- Text of others ------------------------------------------------------------------------------------------- */
+
+/* Bytes of the character that begins here; 0: it is none, or one that a terminal obeys. */
+static size_t printable(const unsigned char *at)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t      least;
+    } forms[] = {{0x80, 0x00, 0x20}, {0xe0, 0xc0, 0xa0}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    for (size_t more = 0; more < sizeof forms / sizeof *forms; more++) {
+        if ((*at & forms[more].mask) != forms[more].lead)
+            continue;
+        uint32_t code = *at & (unsigned char)~forms[more].mask;
+        for (size_t i = 1; i <= more; i++) {
+            if ((at[i] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (at[i] & 0x3f);
+        }
+        return code < forms[more].least || code == 0x7f || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff
+                   ? 0
+                   : more + 1;
+    }
+    return 0;
+}
+
+char *out_escaped(const char *text, bool lines)
+{
+    char *escaped = out_resize(NULL, 4 * strlen(text) + 1), *to = escaped;
+    while (*text) {
+        size_t n = lines && (*text == '\n' || *text == '\t') ? 1 : printable((const unsigned char *)text);
+        if (n)
+            memcpy(to, text, n);
+        else
+            snprintf(to, 5, "\\x%02x", (unsigned char)*text);
+        to += n ? n : 4;
+        text += n ? n : 1;
+    }
+    *to = '\0';
+    return escaped;
+}
+
 /* ---- Tables --------------------------------------------------------------------------------------------------- */
 
 void out_table_init(out_table *table, const char *align, const char *const *heads)
@@ -63,8 +103,10 @@ void out_table_cell(out_table *table, const char *format, ...)
     va_list args;
     table->cells = out_resize(table->cells, (table->n + 1) * sizeof *table->cells);
     va_start(args, format);
-    table->cells[table->n++] = format_text(format, args);
+    char *cell = format_text(format, args);
     va_end(args);
+    table->cells[table->n++] = out_escaped(cell, false);
+    free(cell);
 }
 
 /* Letters, not bytes: continuation bytes of UTF-8 take no place. */
@@ -152,6 +194,20 @@ json_t *out_describe(qst_context *context, const char *what)
     return json;
 }
 
+void out_harmless(json_t *json)
+{
+    const char *key;
+    json_t     *value;
+    size_t      i;
+    if (json_is_string(json)) {
+        char *escaped = out_escaped(json_string_value(json), true);
+        json_string_set(json, escaped);
+        free(escaped);
+    }
+    json_object_foreach(json, key, value) out_harmless(value);
+    json_array_foreach(json, i, value) out_harmless(value);
+}
+
 const char *out_member(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
@@ -174,11 +230,13 @@ out_quote out_shown(const char *text)
 {
     enum { SHOWN = 60 }; /* bytes */
     out_quote quote;
-    size_t    length = strlen(text);
+    char     *escaped = out_escaped(text, false);
+    size_t    length = strlen(escaped);
     bool      cut = length > SHOWN;
-    for (length = cut ? SHOWN : length; cut && length && ((unsigned char)text[length] & 0xc0u) == 0x80u;)
+    for (length = cut ? SHOWN : length; cut && length && ((unsigned char)escaped[length] & 0xc0u) == 0x80u;)
         length--; /* whole characters */
-    (void)snprintf(quote.text, sizeof quote.text, "%.*s%s", (int)length, text, cut ? "…" : *text ? "" : "''");
+    (void)snprintf(quote.text, sizeof quote.text, "%.*s%s", (int)length, escaped, cut ? "…" : *text ? "" : "''");
+    free(escaped);
     return quote;
 }
 
@@ -192,15 +250,23 @@ out_time out_ms(double ms)
     return time;
 }
 
+void out_line(const char *prefix, bool lines, const char *format, va_list args)
+{
+    char *text = format_text(format, args), *whole = out_text("%s%s", prefix, text),
+         *escaped = out_escaped(whole, lines);
+    out_progress(NULL);
+    fprintf(stderr, "%s\n", escaped);
+    free(escaped);
+    free(whole);
+    free(text);
+}
+
 int out_fail(const char *format, ...)
 {
     va_list args;
-    out_progress(NULL);
-    fputs("qst: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    out_line("qst: ", true, format, args);
     va_end(args);
-    fputc('\n', stderr);
     return EXIT_FAILED;
 }
 
@@ -220,8 +286,11 @@ void out_progress(const char *format, ...)
     fputs("\r\033[K", stderr); /* to the line's start, wipe it */
     if (format) {
         va_start(args, format);
-        vfprintf(stderr, format, args);
+        char *text = format_text(format, args), *escaped = out_escaped(text, false);
         va_end(args);
+        fputs(escaped, stderr);
+        free(escaped);
+        free(text);
     }
     fflush(stderr);
 }

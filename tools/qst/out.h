@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 #include <quernstone/context.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* realloc and strdup-like printf that never give NULL. out_resize(NULL, n) allocates. */
@@ -15,7 +17,12 @@ void *out_resize(void *memory, size_t bytes);
 char *out_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *out_need(void *memory); /* what another function allocated */
 
-/* A user's text as messages quote it: the first 60 bytes or so and an ellipsis where it is longer, '' where it is empty. */
+/* What is no UTF-8, or what a terminal would obey, as \x1b; lines: ends of lines and tabs stay. To be freed. Tables,
+ * progress and lines on stderr are printed so, since names and messages come from users, files and plugins. */
+char *out_escaped(const char *text, bool lines);
+
+/* A user's text as messages quote it: escaped, the first 60 bytes or so and an ellipsis where it is longer, '' where it
+ * is empty. */
 typedef struct out_quote {
     char text[64];
 } out_quote;
@@ -51,6 +58,9 @@ json_t *out_parse(const char *what, const out_buffer *buffer);
 /* qst_describe as values; NULL after a line on stderr. */
 json_t *out_describe(qst_context *context, const char *what);
 
+/* All texts in it as out_escaped has them, for what is then printed for people. */
+void out_harmless(json_t *json);
+
 /* A member's text, number or truth; "" or 0 where it is missing or null. */
 const char *out_member(const json_t *object, const char *name);
 double      out_number(const json_t *object, const char *name);
@@ -63,8 +73,9 @@ typedef struct out_time {
 out_time out_ms(double ms);
 
 /* One line on stderr; return EXIT_FAILED. */
-int out_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int out_error(const char *what, qst_status status, const qst_error *err);
+int  out_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int  out_error(const char *what, qst_status status, const qst_error *err);
+void out_line(const char *prefix, bool lines, const char *format, va_list args); /* what both are made of */
 
 /* A line that says what goes on, on stderr and only where that is a terminal; out_progress(NULL) wipes it. */
 void out_progress(const char *format, ...);

@@ -130,7 +130,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     const options *o = given;
     device_handle  device;
     if (argc)
-        return args_usage("plugins", "%s: takes no arguments", argv[0]);
+        return args_usage("plugins", "%s: takes no arguments", out_shown(argv[0]).text);
     int status = device_context(&device, common, QST_NO_STORE);
     if (status == 0)
         use_device(&device);
@@ -138,6 +138,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     if (rows && common->json) {
         out_json(rows);
     } else if (rows) {
+        out_harmless(rows);
         print(rows, o->all);
         json_decref(rows);
     } else if (status == 0) {

@@ -125,6 +125,7 @@ static void print(const run_result *r)
                    out_ms(r->median_ms).text, r->gflops);
         print_check(r);
     }
+    out_harmless(r->pinned);
     for (size_t i = 0; i < json_array_size(r->pinned); i++) {
         const json_t *row = json_array_get(r->pinned, i);
         printf("pinned:  %s: %s\n", out_member(row, "name"), out_member(row, "account"));
@@ -162,9 +163,9 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     device_handle      device;
     run_result         result;
     if (argc == 0 || strcmp(argv[0], "matmul") != 0)
-        return args_usage("run", "%s: what to run is `matmul`", argc ? argv[0] : "nothing named");
+        return args_usage("run", "%s: what to run is `matmul`", argc ? out_shown(argv[0]).text : "nothing named");
     if (argc > 1)
-        return args_usage("run", "%s: sizes are given by --m, --n and --k", argv[1]);
+        return args_usage("run", "%s: sizes are given by --m, --n and --k", out_shown(argv[1]).text);
     if (o->same && o->beta != 0)
         return args_usage("run", "--same: with beta %g each run gives something else", o->beta);
     if (o->scaled && o->type == QST_F16)

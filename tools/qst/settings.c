@@ -3,6 +3,7 @@
  * settings.c: options of the command line as configuration JSON; what the keys mean is the library's business. */
 #include "settings.h"
 
+#include "file.h"
 #include "out.h"
 #include "verb.h"
 
@@ -73,11 +74,24 @@ static json_t *object_of(json_t *at, char *path, const char **last)
     return at;
 }
 
+/* Is it set to something that is no object, however that was said? */
+static bool is_plain(const json_t *at, const char *path)
+{
+    const json_t *there = json_object_get(at, path);
+    bool          plain = there && !json_is_object(there);
+    for (const char *dot = strchr(path, '.'); at && dot && !plain; dot = strchr(dot + 1, '.')) {
+        char *name = out_text("%.*s", (int)(dot - path), path);
+        plain = is_plain(json_object_get(at, name), dot + 1);
+        free(name);
+    }
+    return plain;
+}
+
 static bool put_one(json_t *settings, const char *path, json_t *value)
 {
     char       *copy = out_text("%s", path);
     const char *name = NULL;
-    if (!json_is_object(value))
+    if (!json_is_object(value) || is_plain(settings, path))
         take_out(settings, path);
     json_t *at = object_of(settings, copy, &name);
     bool    there = json_is_object(value) && json_is_object(json_object_get(at, name)); /* and nothing to add */
@@ -110,13 +124,43 @@ bool settings_put(json_t *settings, const char *path, json_t *value)
     return done;
 }
 
+/* The last of --set by which a path has a value, or --config. */
+static const char *giver_of(const args_common *common, const char *path)
+{
+    for (size_t i = common->set.n; i-- > 0;) {
+        size_t length = strcspn(common->set.data[i], "=");
+        if (strlen(path) == length && strncmp(common->set.data[i], path, length) == 0)
+            return common->set.data[i];
+    }
+    return NULL;
+}
+
+/* A setting cannot be put: which value on its way is no object, and who gave it. */
+static int refuse(const args_common *common, const json_t *settings, const char *option, const char *path)
+{
+    char       *part = NULL;
+    const char *giver = NULL;
+    for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
+        free(part);
+        part = out_text("%.*s", (int)(dot - path), path);
+        if (is_plain(settings, part))
+            break;
+    }
+    giver = part ? giver_of(common, part) : NULL;
+    int status = args_usage("", "%s: %s is no object in %s%s", option, part ? out_shown(part).text : "what holds it",
+                            giver ? "--set " : "--config", giver ? out_shown(giver).text : "");
+    free(part);
+    return status;
+}
+
 /* VALUE is JSON where it reads as JSON, else text. */
-static int put_pair(json_t *settings, const char *pair)
+static int put_pair(const args_common *common, json_t *settings, const char *pair)
 {
     const char *equals = strchr(pair, '=');
     if (!equals || equals == pair)
         return args_usage("", "--set %s: not of the form path=value", out_shown(pair).text);
     char        *path = out_text("%.*s", (int)(equals - pair), pair);
+    char        *option = out_text("--set %s", out_shown(pair).text);
     json_error_t where = {0};
     json_t      *value = json_loads(equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &where);
     int          code = value ? json_error_unknown : json_error_code(&where);
@@ -125,17 +169,18 @@ static int put_pair(json_t *settings, const char *pair)
         value = json_string(equals + 1);
     int status = 0;
     if (wrong)
-        status = args_usage("", "--set %s: %.100s", out_shown(pair).text, where.text);
+        status = args_usage("", "%s: %.100s", option, where.text);
     else if (!value)
-        status = args_usage("", "--set %s: the value is not UTF-8", out_shown(pair).text);
+        status = args_usage("", "%s: the value is not UTF-8", option);
     else if (!settings_put(settings, path, value))
-        status = args_usage("", "--set %s: %s goes through a value that is no object", out_shown(pair).text,
-                            out_shown(path).text);
+        status = refuse(common, settings, option, path);
+    free(option);
     free(path);
     return status;
 }
 
-static int put_list(json_t *settings, const char *option, const char *path, const args_list *list)
+static int put_list(const args_common *common, json_t *settings, const char *option, const char *path,
+                    const args_list *list)
 {
     json_t *array;
     if (list->n == 0)
@@ -144,46 +189,47 @@ static int put_list(json_t *settings, const char *option, const char *path, cons
     for (size_t i = 0; i < list->n; i++)
         if (json_array_append_new(array, json_string(list->data[i])) != 0) {
             json_decref(array);
-            return args_usage("", "--%s %s: not UTF-8", option, list->data[i]);
+            return args_usage("", "%s %s: not UTF-8", option, out_shown(list->data[i]).text);
         }
-    return settings_put(settings, path, array) ? 0 : args_usage("", "--config: %s is in the way", path);
+    return settings_put(settings, path, array) ? 0 : refuse(common, settings, option, path);
 }
 
-static int put_text(json_t *settings, const char *option, const char *path, const char *text)
+static int put_text(const args_common *common, json_t *settings, const char *option, const char *path, const char *text)
 {
     if (!text)
         return 0;
     json_t *value = json_string(text);
     if (!value)
-        return args_usage("", "--%s %s: not UTF-8", option, text);
-    return settings_put(settings, path, value) ? 0 : args_usage("", "--config: %s is in the way", path);
+        return args_usage("", "%s %s: not UTF-8", option, out_shown(text).text);
+    return settings_put(settings, path, value) ? 0 : refuse(common, settings, option, path);
 }
 
 int settings_make(json_t **settings, const args_common *common)
 {
     json_error_t where;
-    json_t      *made =
-        common->config ? json_loads(common->config, JSON_REJECT_DUPLICATES, &where) : out_need(json_object());
-    int status = 0;
+    json_t      *made = common->config
+                            ? json_loads(common->config + file_mark(common->config), JSON_REJECT_DUPLICATES, &where)
+                            : out_need(json_object());
+    int          status = 0;
     *settings = NULL;
     if (!made)
         return args_usage("", "--config: line %d, column %d: %s", where.line, where.column, where.text);
     if (!json_is_object(made))
         status = args_usage("", "--config: not an object");
     for (size_t i = 0; i < common->set.n && status == 0; i++)
-        status = put_pair(made, common->set.data[i]);
+        status = put_pair(common, made, common->set.data[i]);
     if (status == 0)
-        status = put_text(made, "device", "device.name", common->device);
+        status = put_text(common, made, "--device", "device.name", common->device);
     if (status == 0)
-        status = put_text(made, "platform", "device.platform", common->platform);
+        status = put_text(common, made, "--platform", "device.platform", common->platform);
     if (status == 0 && common->level)
-        status = put_text(made, "level", "tune.level", args_levels[common->level]);
+        status = put_text(common, made, "--level", "tune.level", args_levels[common->level]);
     if (status == 0)
-        status = put_list(made, "pin", "candidates.pin", &common->pin);
+        status = put_list(common, made, "--pin", "candidates.pin", &common->pin);
     if (status == 0)
-        status = put_list(made, "deny", "candidates.deny", &common->deny);
+        status = put_list(common, made, "--deny", "candidates.deny", &common->deny);
     if (status == 0 && common->budget >= 0 && !settings_put(made, "tune.budget_ms", json_integer(common->budget)))
-        status = args_usage("", "--config: tune.budget_ms is in the way");
+        status = refuse(common, made, "--budget", "tune.budget_ms");
     if (status != 0) {
         json_decref(made);
         made = NULL;

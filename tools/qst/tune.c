@@ -190,10 +190,12 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     wishes         all = {NULL, 0};
     device_handle  device;
     subject       *subjects = NULL;
+    args_common    own = *common;
     int            status = collect(&all, o, argc, argv);
+    own.keeps = "tune";
     memset(&device, 0, sizeof device);
     if (status == 0)
-        status = device_open(&device, common, NULL);
+        status = device_open(&device, &own, NULL);
     /* All lines are read before the first is tuned. */
     if (status == 0) {
         subjects = out_resize(NULL, all.n * sizeof *subjects);

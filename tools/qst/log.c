@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * log.c: what the library logs, on stderr, with no line of progress in its way. */
+#include "log.h"
+
+#include "out.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OF_STORE ": store: " /* what a line about the store has in it */
+
+static struct {
+    pthread_mutex_t lock;
+    bool            holds;
+    size_t          shown; /* bytes of them */
+    out_buffer      lines; /* all about the store: few */
+} kept = {PTHREAD_MUTEX_INITIALIZER, false, 0, {NULL, 0, 0}};
+
+static void show(const char *line, size_t length)
+{
+    char *text = out_text("%.*s", (int)length, line), *escaped = out_escaped(text, true);
+    out_progress(NULL);
+    fputs(escaped, stderr);
+    free(escaped);
+    free(text);
+}
+
+static void show_kept(const char *but)
+{
+    while (kept.shown < kept.lines.length) {
+        const char *at = kept.lines.text + kept.shown;
+        char       *line = out_text("%.*s\n", (int)strcspn(at, "\n"), at);
+        kept.shown += strlen(line);
+        if (!but || !strstr(line, but))
+            show(line, strlen(line));
+        free(line);
+    }
+}
+
+void log_take(void *user, const char *text, size_t length)
+{
+    char *line = out_text("%.*s", (int)length, text);
+    (void)user;
+    pthread_mutex_lock(&kept.lock);
+    if (strstr(line, OF_STORE))
+        out_gather(&kept.lines, text, length);
+    else
+        show(text, length);
+    if (!kept.holds)
+        show_kept(NULL);
+    pthread_mutex_unlock(&kept.lock);
+    free(line);
+}
+
+void log_hold(bool holds, const char *but)
+{
+    pthread_mutex_lock(&kept.lock);
+    kept.holds = holds;
+    if (!holds)
+        show_kept(but);
+    pthread_mutex_unlock(&kept.lock);
+}
+
+bool log_told(const char *text)
+{
+    pthread_mutex_lock(&kept.lock);
+    bool told = kept.lines.text && strstr(kept.lines.text, text);
+    pthread_mutex_unlock(&kept.lock);
+    return told;
+}
