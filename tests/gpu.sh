@@ -53,6 +53,7 @@ sizes() {
         : "${GPU_PAIRS:=10}" "${GPU_MATRIX_SHARDS:=$(nproc)}" "${GPU_MATRIX_MOST:=}" "${GPU_MATRIX_ONLY:=}" "${GPU_MATRIX_WHOLE:=}" \
             "${GPU_TUNE:=}"
     fi
+    : "${GPU_REGRET_SKIP:=0}" # of these problems, where some were measured before
     export GPU_SQUARES GPU_LARGE GPU_BATCHES GPU_SKINNY GPU_GUARD_PIN
 }
 
@@ -136,14 +137,10 @@ section_clblast() {
     bench clblast --peers clblast $GPU_CLBLAST
     bench ragged --peers clblast --random "$GPU_RAGGED" --seed 7 --range "$GPU_RANGE"
 }
-# By pieces: what was measured when the time is over is in the table.
+# Told to end, it tells of the problems it measured.
 section_regret() {
-    done=0
-    while [ "$done" -lt "$GPU_REGRET" ]; do
-        to=$((done + 5 < GPU_REGRET ? done + 5 : GPU_REGRET))
-        bench "regret_$done" --all --random "$to" --skip "$done" --seed 1 --range "$GPU_RANGE"
-        done=$to
-    done
+    trap : TERM
+    bench "regret_$GPU_REGRET_SKIP" --all --random "$GPU_REGRET" --skip "$GPU_REGRET_SKIP" --seed 1 --range "$GPU_RANGE"
 }
 section_tunings() {
     for skip in $(seq 0 $((${GPU_TUNINGS% *} - 1))); do
@@ -244,8 +241,8 @@ fi
 on="${platform:+--platform $platform} ${device:+--device $device}"
 sizes
 export PATH LD_LIBRARY_PATH XDG_CONFIG_HOME CUDA_CACHE_PATH prefix work log here on matrix host_libraries small shard device \
-    platform GPU_SHAPES GPU_SCALED GPU_SAME GPU_RUNS GPU_CLBLAST GPU_RAGGED GPU_REGRET GPU_RANGE GPU_TUNINGS GPU_LOOKUPS \
-    GPU_PAIRS GPU_MATRIX_SHARDS GPU_MATRIX_MOST GPU_MATRIX_ONLY GPU_MATRIX_WHOLE GPU_TUNE
+    platform GPU_SHAPES GPU_SCALED GPU_SAME GPU_RUNS GPU_CLBLAST GPU_RAGGED GPU_REGRET GPU_REGRET_SKIP GPU_RANGE GPU_TUNINGS \
+    GPU_LOOKUPS GPU_PAIRS GPU_MATRIX_SHARDS GPU_MATRIX_MOST GPU_MATRIX_ONLY GPU_MATRIX_WHOLE GPU_TUNE
 qst devices $on >"$log/devices.txt" 2>&1 || { cat "$log/devices.txt" >&2; exit 2; }
 sed -n 1,4p "$log/devices.txt" >&2
 

@@ -10,6 +10,7 @@
 #include "verdict.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,6 +373,23 @@ static void tell(const bench *b)
     json_decref(all);
 }
 
+/* A signal to end lets the problem that is measured be the last one: what was measured is told. */
+static volatile sig_atomic_t told_to_end;
+
+static void end_soon(int number)
+{
+    (void)number;
+    told_to_end = 1;
+}
+
+static void heed_signals(void)
+{
+    struct sigaction action = {.sa_handler = end_soon,
+                               .sa_flags = (int)SA_RESETHAND}; /* the second one ends it at once */
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
 static int measure_all(bench *b)
 {
     int status = 0;
@@ -383,9 +401,11 @@ static int measure_all(bench *b)
     if (!b->common->json)
         printf("  %-11s %10s %10s %10s %10s %9s %6s %9s %7s %7s\n", "ms of a call", "min", "p25", "median", "p90",
                "GFLOP/s", "% roof", "max err", "speed", "paired");
+    heed_signals();
     for (size_t i = 0; i < b->wishes.n && status == 0; i++)
-        status = measure(b, &b->wishes.data[i], (uint64_t)i + 1);
-    if (status == 0)
+        status = told_to_end ? out_fail("bench matmul: ended after %zu of %zu problems", i, b->wishes.n)
+                             : measure(b, &b->wishes.data[i], (uint64_t)i + 1);
+    if (json_array_size(b->results) > 0 || status == 0)
         tell(b);
     return status;
 }
@@ -451,6 +471,7 @@ const verb_info verb_bench_matmul = {
         "--all runs every candidate by itself, those over three times the choice's time once, and times the choice\n"
         "and the best of them again in 15 alternated pairs, ten times as many where their ratio is not sure to 1 %:\n"
         "regret is by how much the choice takes longer. --skip measures random problems in pieces.\n"
+        "Told to end (by an interrupt, say), or where a problem fails, it tells of those it measured; exit code 1.\n"
         "--json: the problem's object, for several problems {\"problems\", \"geometric_mean\", \"regret\"}.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
