@@ -245,7 +245,6 @@ static void read_numbers(qst_device *d, source *device)
     d->units = u32(device, CL_DEVICE_MAX_COMPUTE_UNITS);
     d->vector_f32 = u32(device, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT);
     d->base_align_log2 = read_align_log2(device);
-    d->clock_mhz = u32(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
     d->pointer_bits = u32(device, CL_DEVICE_ADDRESS_BITS);
     d->local_bytes = u64(device, CL_DEVICE_LOCAL_MEM_SIZE);
     d->max_alloc = u64(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
@@ -300,6 +299,12 @@ static void point_at_texts(qst__facts *facts)
     facts->device.extensions = facts->texts[TEXT_EXTENSIONS];
     facts->device.target = facts->texts[TEXT_TARGET];
     facts->stack = facts->texts[TEXT_STACK];
+}
+
+uint32_t qst__facts_clock(cl_device_id device)
+{
+    source from = {device, CL_SUCCESS};
+    return u32(&from, CL_DEVICE_MAX_CLOCK_FREQUENCY);
 }
 
 qst_status qst__facts_init(qst__facts *facts, const qst__alloc *alloc, cl_context context, cl_device_id device,

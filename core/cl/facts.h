@@ -21,7 +21,9 @@ typedef struct qst__facts {
  * two (GiB): the device model, without driver version or host. Retains nothing. */
 qst_status qst__facts_init(qst__facts *facts, const qst__alloc *alloc, cl_context context, cl_device_id device,
                            qst_error *err);
-void       qst__facts_finish(qst__facts *facts, const qst__alloc *alloc);
+/* clock_mhz, which init leaves 0: NVIDIA's driver takes 0.7 ms to tell it, and only estimates want it. */
+uint32_t qst__facts_clock(cl_device_id device);
+void     qst__facts_finish(qst__facts *facts, const qst__alloc *alloc);
 
 /* "OpenCL 1.2 …" as 120; 0 where it is no such text. */
 uint32_t qst__cl_version(const char *text);

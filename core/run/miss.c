@@ -79,6 +79,7 @@ static uint32_t cheapest_verified(const qst__route *route)
     double            least = 0;
     const char       *why;
 
+    qst__site_clock(shelf->site);
     for (c = 0; c < set->n_candidates; c++) {
         const qst_candidate *d = &set->candidates[c].desc;
         double               ns;

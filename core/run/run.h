@@ -137,6 +137,7 @@ struct qst__site {
     _Atomic uintptr_t    queues[QST__QUEUES]; /* known ones: see qst__queue_ask */
     qst__facts           facts;
     qst_device           presumed; /* the device with QST_DEVICE_PRESUMED */
+    bool                 clocked;  /* both know their clock; under the lock */
     qst__programs        programs;
     qst__finisher        finisher;
     qst__prebuild        prebuild;
@@ -250,7 +251,9 @@ void qst__set_use(qst_set *set);
 
 /* The site of a cl_context and device, made at first use. */
 qst_status qst__site_of(qst_context *ctx, cl_context context, cl_device_id device, qst__site **site, qst_error *err);
-void       qst__site_destroy(qst__site *site);
+/* The device tells its clock, once: before anything is estimated. */
+void qst__site_clock(qst__site *site);
+void qst__site_destroy(qst__site *site);
 /* Releases all that the site holds; its memory and its place in the list stay. */
 void qst__site_empty(qst__site *site);
 /* Freezes the set at first use. */

@@ -167,6 +167,15 @@ qst_status qst__site_of(qst_context *ctx, cl_context context, cl_device_id devic
     return status;
 }
 
+void qst__site_clock(qst__site *site)
+{
+    qst__lock_take(&site->lock);
+    if (!site->clocked)
+        site->facts.device.clock_mhz = site->presumed.clock_mhz = qst__facts_clock(site->device);
+    site->clocked = true;
+    qst__lock_give(&site->lock);
+}
+
 static void destroy_entry(void *user, void *value)
 {
     const qst__alloc *alloc = user;

@@ -222,6 +222,7 @@ static qst_status tune_now(qst__route *route, uint32_t depth, int *state, const 
     if (!verdict)
         return qst__fail(err, QST_E_NOMEM, "tune", "no memory for a verdict");
     memset(&rig, 0, sizeof rig);
+    qst__site_clock(route->shelf->site);
     status = begin(route, verdict, err);
     if (status == QST_OK)
         status = qst__rig_create(&rig, route, depth, err);
