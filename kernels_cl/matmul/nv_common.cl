@@ -75,6 +75,15 @@
 #define STS4(at, r0, r1, r2, r3)                                                                                      \
     asm volatile("st.shared.v4.b32 [%0],{%1,%2,%3,%4};" ::"r"(at), "r"(r0), "r"(r1), "r"(r2), "r"(r3) : "memory")
 
+/* A warp's lanes wait for each other; and: does any of them say so? */
+#define WARP_SYNC asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+static int nv_any(int x)
+{
+    int any;
+    asm volatile("{.reg .pred p;setp.ne.s32 p,%1,0;vote.sync.any.pred p,p,0xffffffff;selp.s32 %0,1,0,p;}" : "=r"(any) : "r"(x));
+    return any;
+}
+
 /* Lists for wgmma: 16 operands' numbers, and 8, 32, … accumulators. */
 #define R16_0      "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
 #define R16_1      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"

@@ -29,7 +29,11 @@
 #endif
 #define LDB     (BN + PAD_B)
 #define STAGE   (BK * (LDA + LDB)) /* floats */
+#define STRIP   (LM * 4 * WN)      /* floats: of a warp's sums, what goes to C at once (LOOSE) */
 
+#if LOOSE && THREADS / 32 * STRIP > STAGES * STAGE
+#error "sums do not fit where the slices were"
+#endif
 #if THREADS > 2 * BM
 #error "more work-items than parts of A"
 #endif
@@ -231,6 +235,28 @@ kernel void nv_fma(NV_ARGUMENTS(float, float, float))
 
     const int3 here = nv_tile(m, n);
     c += c_start + nv_batch(here.z, inner, c_batch) + (long)here.x * c_ld + here.y;
+#if LOOSE
+    /* Through local memory: a warp's lanes store side by side what lies side by side. */
+    local float *strip = memory + warp * STRIP;
+    const int    above = warp / (BN / WN) * WM, before = warp % (BN / WN) * WN;
+    SYNC;
+    UNROLL for (int i = 0; i < TM; i += 4) {
+        UNROLL for (int y = 0; y < 4; y++)
+            UNROLL for (int j = 0; j < TN; j += 4)
+                *(local float4 *)(strip + (lane / LN * 4 + y) * WN + lane % LN * 4 + j * LN) =
+                    (float4)(sum[i + y][j], sum[i + y][j + 1], sum[i + y][j + 2], sum[i + y][j + 3]);
+        WARP_SYNC;
+        _Pragma("unroll 8") for (int x = 0; x < STRIP / 32; x++)
+        {
+            const int     at = x * 32 + lane, row = above + i * LM + at / WN, column = before + at % WN;
+            global float *to = c + (long)row * c_ld + column;
+            const float   s = strip[at];
+            if (row < m - here.x && column < n - here.y)
+                *to = beta == 0 ? alpha * s : fma(alpha, s, beta * *to);
+        }
+        WARP_SYNC;
+    }
+#else
     UNROLL for (int i = 0; i < TM; i++) {
         const int row = down + i / 4 * LM * 4 + i % 4;
         if (!WITHIN(row < m - here.x))
@@ -238,15 +264,10 @@ kernel void nv_fma(NV_ARGUMENTS(float, float, float))
         UNROLL for (int j = 0; j < TN; j += 4) {
             const int     column = over + j * LN;
             global float *to = c + (long)row * c_ld + column;
-#if LOOSE
-            UNROLL for (int x = 0; x < 4; x++)
-                if (WITHIN(column + x < n - here.y))
-                    to[x] = beta == 0 ? alpha * sum[i][j + x] : fma(alpha, sum[i][j + x], beta * to[x]);
-#else
-            const float4 s = (float4)(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
+            const float4  s = (float4)(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
             if (WITHIN(column < n - here.y))
                 *(global float4 *)to = beta == 0 ? alpha * s : fma((float4)(alpha), s, beta * *(global float4 *)to);
-#endif
         }
     }
+#endif
 }

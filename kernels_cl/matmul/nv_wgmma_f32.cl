@@ -22,6 +22,7 @@
  */
 #define NR      (BM / 2)    /* sums of a block in a work-item */
 #define WAY     (STAGES * STAGE + SPLIT * 2 * A_BYTES)
+#define STRIP_LD (16 * MI + 4) /* floats between rows of a warp's strip of sums: no two of a store in one bank (LOOSE) */
 #if BN != 64 * MI * WGS
 #error "BN"
 #endif
@@ -238,12 +239,19 @@ kernel void nv_wgmma_f32(NV_ARGUMENTS(float, float, float))
     const int column = warp * 16 * MI + group * 2 * MI;
     const int3 here = nv_tile(m, n); /* again, so that nothing of it was held in registers */
     c += c_start + nv_batch(here.z, inner, c_batch) + (long)here.x * c_ld + here.y;
+#if LOOSE
+    WAY_SYNC; /* the slices are used up: see `strip` */
+    int odd = 0;
+#endif
 #if SPLIT
     float4 check = 0; /* NaN where a sum is not finite */
     UNROLL for (int i = 0; i < MI; i++)
         UNROLL for (int x = 0; x < NR; x += 4)
             check = fma((float4)(sum[i][x], sum[i][x + 1], sum[i][x + 2], sum[i][x + 3]), (float4)(0), check);
     check.x += check.y + check.z + check.w;
+#if LOOSE
+    odd = nv_any(check.x != check.x);
+#endif
     if (check.x != check.x) {
         _Pragma("unroll 1") for (int x = 0; x < NR * MI; x++)
         {
@@ -258,6 +266,27 @@ kernel void nv_wgmma_f32(NV_ARGUMENTS(float, float, float))
     }
 #endif
 #define SUM(x) sum[(x) / 2][j * 4 + (x) % 2 * 2 + e]
+#if LOOSE
+    if (!odd) { /* through local memory, 8 rows at a time: lanes store side by side what lies side by side */
+        local float *strip = (local float *)memory + warp * (2 * 8 * STRIP_LD);
+        UNROLL for (int j = 0; j < BM / 8; j++) {
+            local float *mine = strip + (j & 1) * 8 * STRIP_LD;
+            UNROLL for (int e = 0; e < 2; e++)
+#if MI == 2
+                *(local float4 *)(mine + (quad * 2 + e) * STRIP_LD + group * 4) = (float4)(SUM(0), SUM(1), SUM(2), SUM(3));
+#else
+                *(local float2 *)(mine + (quad * 2 + e) * STRIP_LD + group * 2) = (float2)(SUM(0), SUM(1));
+#endif
+            WARP_SYNC;
+            UNROLL for (int x = 0; x < 4 * MI; x++) {
+                const int row = (x * 32 + lane) / (16 * MI), col = (x * 32 + lane) % (16 * MI), over = warp * 16 * MI + col;
+                nv_put1(c + (long)(j * 8 + row) * c_ld + over, j * 8 + row < m - here.x && over < n - here.y,
+                        mine[row * STRIP_LD + col], alpha, beta);
+            }
+        }
+        return;
+    }
+#endif
     UNROLL for (int j = 0; j < BM / 8; j++)
         UNROLL for (int e = 0; e < 2; e++) {
             const int     row = j * 8 + quad * 2 + e;

@@ -378,7 +378,7 @@ static int32_t add(const qst_host *host, const nv_row *row, entry *self)
         .size = (uint32_t)sizeof candidate,
         .op = "matmul",
         .variant = row->variant,
-        .revision = 3,
+        .revision = 4,
         .classes = row->classes,
         .problem_size = (uint32_t)sizeof(qst_matmul),
         .n_memberships = self->set->kernels[row->kernel].tensor ? 2 : 1,
