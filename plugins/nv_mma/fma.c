@@ -8,9 +8,10 @@
 
 /* clang-format off */
 static const nv_row rows[] = {
-    /* variant, kernel, classes, bm, bn, bk, stages, threads, ways, local, macros, tflops, groups, tile_us */
-    {"fma_128x128x16", NV_FMA, ANY, 128, 128, 16, 2, 256, 1, 34816, "-DTM=8 -DTN=8", 49, 1.5f, 2},
-    {"fma_64x64x16", NV_FMA, ANY, 64, 64, 16, 3, 128, 1, 27648, "-DTM=8 -DTN=4", 38, 6, 1.5f},
+    /* variant, kernel, classes, bm, bn, bk, stages, threads, ways, local, macros, tflops, groups, slice_ns, tile_ns, loose */
+    {"fma_128x128x16", NV_FMA, ANY, 128, 128, 16, 2, 256, 1, 34816, "-DTM=8 -DTN=8", 51, 3, 160, 240, 1.25f},
+    {"fma_64x128x16", NV_FMA, ANY, 64, 128, 16, 2, 128, 1, 26624, "-DTM=8 -DTN=8", 53, 4, 200, 300, 1.25f},
+    {"fma_64x64x16", NV_FMA, ANY, 64, 64, 16, 3, 128, 1, 27648, "-DTM=8 -DTN=4", 49, 5, 440, 590, 1.2f},
 };
 /* clang-format on */
 const nv_table nv_fma_rows = {rows, QSTK_COUNT(rows)};

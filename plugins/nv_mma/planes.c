@@ -21,13 +21,13 @@
 
 /* clang-format off */
 static const nv_row rows[] = {
-    /* variant, kernel, classes, bm, bn, bk, stages, threads, ways, local, macros, tflops, groups, tile_us */
-    {"planes_128x128x32", NV_PLANES, PLAIN, 128, 128, 32, 3, 128, 1, 98304, "-DWGS=1 -DGW=16", 205, 2, 2},
-    {"planes_128x64x32_48k", NV_PLANES, PLAIN, 128, 64, 32, 2, 128, 1, 49152, "-DWGS=1 -DGW=16", 190, 4, 2},
+    /* variant, kernel, classes, bm, bn, bk, stages, threads, ways, local, macros, tflops, groups, slice_ns, tile_ns, loose */
+    {"planes_128x128x32", NV_PLANES, PLAIN, 128, 128, 32, 3, 128, 1, 98304, "-DWGS=1 -DGW=16", 190, 2, 250, 5790, 1.11f},
+    {"planes_128x64x32_48k", NV_PLANES, PLAIN, 128, 64, 32, 2, 128, 1, 49152, "-DWGS=1 -DGW=16", 213, 4, 370, 8240, 1.16f},
 };
 /* The row whose kernel computes what planes cannot; its tile is a band by a band. */
 static const nv_row rest = {"", NV_WGMMA_F32, PLAIN, 128, 128, 16, 2, 128, 1, 49152, "-DWGS=1 -DMI=2 -DSPLIT=1 -DGUARD=1",
-                            97, 2, 2};
+                            114, 4, 630, 700, 1.44f};
 /* clang-format on */
 const nv_table nv_planes_rows = {rows, QSTK_COUNT(rows)};
 

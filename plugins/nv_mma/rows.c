@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rows.c: what all rows share: their kernels' texts, cost, priority, programs and launches.
+ * rows.c: what all rows share: their kernels' texts, legality, priority, programs and launches.
  */
 #include "rows.h"
 
@@ -17,13 +17,8 @@
 #include "nv_wgmma_f32.cl.h"
 #include <stdio.h>
 
-#define UNITS      132.0 /* of the device whose rates the tables hold */
-#define CLOCK_MHZ  1980.0
-#define BYTES_NS   4000.0 /* global memory of that device */
-#define LAUNCH_NS  3000.0
 #define FIRST      4    /* priority in the group of the rows that the first round compares; over that of `tiled` */
 #define LATER      1    /* and of the others */
-#define NEAR       1.15 /* a row is compared at first where it is estimated within this of the best */
 #define MAP_BYTES  256u /* of the maps of A and B of a group that is fed by tensor copies */
 #define GRID_LIMIT ((double)(((int64_t)1 << 31) - 1))
 
@@ -37,7 +32,7 @@ static const struct {
                  .least_cc = 80,
                  .full = 1,
                  .exempt_tb = NV_ALIGN_B,
-                 .slow = {1, 1.1f, 1, 1.1f, 1.1f, 1.15f, 1.1f, 1.15f}}},
+                 .slow = {1, 1.1f, 1, 1.1f, 1, 1.05f, 1, 1.05f}}},
     [NV_WGMMA_F32] = {{nv_common_cl, nv_copy_f32_cl, nv_wgmma_f32_cl},
                       {.entry = "nv_wgmma_f32",
                        .sm90a = 1,
@@ -47,7 +42,7 @@ static const struct {
                        .long_k = 1025,
                        .exempt_ta = NV_ALIGN_A,
                        .exempt_tb = NV_ALIGN_B,
-                       .slow = {1, 1.25f, 1.2f, 1.5f, 1.4f, 1.5f, 1.5f, 1.6f}}},
+                       .slow = {1, 1.25f, 1.2f, 1.5f, 1, 1.1f, 1.1f, 1.15f}}},
     /* The same for one product: there whole tiles came out slower. */
     [NV_WGMMA_TF32] = {{nv_common_cl, nv_copy_f32_cl, nv_wgmma_f32_cl},
                        {.entry = "nv_wgmma_f32",
@@ -55,7 +50,7 @@ static const struct {
                         .least_cc = 90,
                         .exempt_ta = NV_ALIGN_A,
                         .exempt_tb = NV_ALIGN_B,
-                        .slow = {1, 1.8f, 1.5f, 2, 2, 2, 2, 2}}},
+                        .slow = {1, 1.8f, 1.5f, 2, 1.1f, 1.1f, 1.1f, 1.1f}}},
     [NV_MMA_F32] = {{nv_common_cl, nv_copy_f32_cl, nv_mma_f32_cl},
                     {.entry = "nv_mma_f32",
                      .least_cc = 80,
@@ -63,27 +58,23 @@ static const struct {
                      .least_k = 64,
                      .exempt_ta = NV_ALIGN_A,
                      .exempt_tb = NV_ALIGN_B,
-                     .slow = {1, 1.2f, 1.2f, 1.3f, 1.3f, 1.3f, 1.3f, 1.4f}}},
+                     .slow = {1, 1.2f, 1.2f, 1.3f, 1, 1, 1, 1.05f}}},
     [NV_MMA_TF32] = {{nv_common_cl, nv_copy_f32_cl, nv_mma_f32_cl},
                      {.entry = "nv_mma_f32",
                       .least_cc = 80,
                       .full = 1,
                       .exempt_ta = NV_ALIGN_A,
                       .exempt_tb = NV_ALIGN_B,
-                      .slow = {1, 1.5f, 1.5f, 2, 2, 2, 2, 2}}},
-    [NV_WGMMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_wgmma_f16_cl},
-                      {.entry = "nv_wgmma_f16",
-                       .half = 1,
-                       .sm90a = 1,
-                       .least_cc = 90,
-                       .full = 1,
-                       .slow = {1, 1, 1, 1, 3.2f, 3.2f, 3.2f, 3.2f}}},
+                      .slow = {1, 1.5f, 1.5f, 2, 1.1f, 1.1f, 1.1f, 1.1f}}},
+    [NV_WGMMA_F16] =
+        {{nv_common_cl, nv_copy_f16_cl, nv_wgmma_f16_cl},
+         {.entry = "nv_wgmma_f16", .half = 1, .sm90a = 1, .least_cc = 90, .full = 1, .slow = {1, 1, 1, 1, 1, 1, 1, 1}}},
     [NV_MMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_mma_f16_cl},
-                    {.entry = "nv_mma_f16", .half = 1, .least_cc = 80, .full = 1, .slow = {1, 1, 1, 1, 3, 3, 3, 3}}},
+                    {.entry = "nv_mma_f16", .half = 1, .least_cc = 80, .full = 1, .slow = {1, 1, 1, 1, 1, 1, 1, 1}}},
     [NV_TMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_tma_f16_cl},
                     {.entry = "nv_tma_f16", .half = 1, .sm90a = 1, .least_cc = 90, .tensor = 1, .slow = {1, 1, 1, 1}}},
     [NV_PLANES] = {{nv_common_cl, nv_planes_cl},
-                   {.entry = "nv_planes", .sm90a = 1, .least_cc = 90, .slow = {1, 1, 1, 1, 1.2f, 1.2f, 1.2f, 1.2f}}},
+                   {.entry = "nv_planes", .sm90a = 1, .least_cc = 90, .slow = {1, 1, 1, 1, 1, 1, 1, 1}}},
     [NV_SPLIT] = {{nv_common_cl, nv_split_cl}, {.entry = "nv_split_rows", .least_cc = 90}},
 };
 
@@ -93,7 +84,7 @@ typedef struct entry {
     const nv_kernel_set *set;
 } entry;
 
-static const nv_table *const tables[] = {&nv_fma_rows, &nv_tf32_rows, &nv_half_rows, &nv_planes_rows};
+const nv_table *const nv_tables[NV_TABLES] = {&nv_fma_rows, &nv_tf32_rows, &nv_half_rows, &nv_planes_rows};
 
 /* ---- Legality --------------------------------------------------------------------------------------------------- */
 
@@ -112,14 +103,14 @@ uint32_t nv_index(const nv_row *row, const nv_kernel *kernel, const nv_view *vie
     return kernel->long_k && view->k >= kernel->long_k ? index | NV_LONG : index;
 }
 
-static double tiles_of(const nv_row *row, const nv_view *view)
+double nv_tiles(const nv_row *row, const nv_view *view)
 {
     return (double)qstk_ceil_div((uint64_t)view->m, row->bm) * (double)qstk_ceil_div((uint64_t)view->n, row->bn) *
            (double)view->outer * (double)view->inner;
 }
 
-static int32_t fits(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view,
-                    const char **why)
+int32_t nv_fits(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view,
+                const char **why)
 {
     if (view->half != kernel->half)
         return qstk_no(why, kernel->half ? "operands of f16 or bf16 only" : "f32 only");
@@ -127,23 +118,28 @@ static int32_t fits(const nv_row *row, const nv_kernel *kernel, const qst_device
         return qstk_no(why, "k under 64: too short a sum for the bound of numerics PLAIN");
     if (kernel->tensor && nv_index(row, kernel, view) & NV_LOOSE)
         return qstk_no(why, "tensor copies: a start, stride or adjacent extent that is no multiple of 16 bytes");
-    if (tiles_of(row, view) > GRID_LIMIT)
+    if (nv_tiles(row, view) > GRID_LIMIT)
         return qstk_no(why, "2^31 tiles or more");
     return row->kernel == NV_PLANES ? nv_planes_fits(view, device, why) : QST_OK;
 }
 
-static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
+int32_t nv_supports(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const qst_key *key,
+                    const char **why)
 {
-    const entry     *self = (const entry *)user;
-    const nv_row    *row = self->row;
-    const nv_kernel *kernel = &self->set->kernels[row->kernel];
+    const nv_kernel *kernel = &set->kernels[row->kernel];
     const nv_needs   needs = {kernel->least_cc, row->local_bytes, kernel->sm90a, kernel->tensor};
     const int64_t    type = key->value[QST_MATMUL_KEY_ELEM_LHS];
     if (nv_mma_is_ours(device, why) != QST_OK)
         return QST_E_UNSUPPORTED;
     if (kernel->half != (type == QST_F16 || type == QST_BF16))
         return qstk_no(why, kernel->half ? "operands of f16 or bf16 only" : "f32 only");
-    return nv_mma_supports(self->set->plugin, device, &needs, why);
+    return nv_mma_supports(set->plugin, device, &needs, why);
+}
+
+static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
+{
+    const entry *self = (const entry *)user;
+    return nv_supports(self->row, self->set, device, key, why);
 }
 
 static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
@@ -153,35 +149,10 @@ static int32_t can_run(void *user, const qst_device *device, const void *problem
     int32_t      status = nv_mma_is_ours(device, why);
     if (status == QST_OK)
         status = nv_look(&view, (const qst_matmul *)problem, why);
-    return status == QST_OK ? fits(self->row, &self->set->kernels[self->row->kernel], device, &view, why) : status;
+    return status == QST_OK ? nv_fits(self->row, &self->set->kernels[self->row->kernel], device, &view, why) : status;
 }
 
 /* ---- Cost ------------------------------------------------------------------------------------------------------- */
-
-/* The busiest unit has `share` groups. Fewer than it can hold hide less of each other's waiting. */
-double nv_estimate(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *v)
-{
-    const double units = device->units ? (double)device->units : UNITS;
-    const double clock = device->clock_mhz ? (double)device->clock_mhz / CLOCK_MHZ : 1.0;
-    const double rate = (double)row->tflops * 1e3 / UNITS * clock; /* operations a ns of a unit */
-    const double depth = (double)qstk_round_up((uint64_t)v->k + 1, row->bk) / row->ways;
-    const double each =
-        2.0 * row->bm * row->bn * depth * row->ways / rate * (double)kernel->slow[nv_index(row, kernel, v) & 7u];
-    const double tiles = tiles_of(row, v);
-    double       share = tiles / units, busy;
-    const double bytes = (v->half ? 2.0 : 4.0) * (double)(v->outer * v->inner) *
-                         ((double)v->m * (double)v->k + (double)v->k * (double)v->n + (double)v->m * (double)v->n);
-    share = share <= 8.0 ? (double)(int64_t)(share + 0.999) : share + 0.5;
-    busy = share > (double)row->groups ? share : 0.5 * (share + (double)row->groups);
-    busy = LAUNCH_NS + 1e3 * (double)row->tile_us * (1.0 + share / (double)row->groups) + busy * each;
-    return busy > LAUNCH_NS + bytes / BYTES_NS ? busy : LAUNCH_NS + bytes / BYTES_NS;
-}
-
-static double cost(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const nv_view *view)
-{
-    return row->kernel == NV_PLANES ? nv_planes_estimate(row, set, device, view)
-                                    : nv_estimate(row, &set->kernels[row->kernel], device, view);
-}
 
 static double estimate(void *user, const qst_device *device, const void *problem)
 {
@@ -189,63 +160,7 @@ static double estimate(void *user, const qst_device *device, const void *problem
     nv_view      view;
     if (nv_mma_is_ours(device, NULL) != QST_OK || nv_look(&view, (const qst_matmul *)problem, NULL) != QST_OK)
         return 0.0;
-    return cost(self->row, self->set, device, &view);
-}
-
-/* A problem like those of a key's bucket, as far as cost goes. */
-static void view_of_key(nv_view *view, const qst_key *key)
-{
-    const int64_t *v = key->value;
-    memset(view, 0, sizeof *view);
-    view->m = v[QST_MATMUL_KEY_M];
-    view->n = v[QST_MATMUL_KEY_N];
-    view->k = v[QST_MATMUL_KEY_K];
-    view->outer = 1;
-    view->inner = v[QST_MATMUL_KEY_BATCH] > 1 ? v[QST_MATMUL_KEY_BATCH] : 1;
-    view->half = v[QST_MATMUL_KEY_ELEM_LHS] != QST_F32;
-    view->aligned = NV_ALIGN_A | NV_ALIGN_B | NV_ALIGN_C;
-    if (v[QST_MATMUL_KEY_LAYOUT_LHS] == QST_LAYOUT_TRANSPOSED)
-        view->index |= NV_TA;
-    if (v[QST_MATMUL_KEY_LAYOUT_RHS] == QST_LAYOUT_TRANSPOSED)
-        view->index |= NV_TB;
-    if (v[QST_MATMUL_KEY_ALIGN] < 4 || v[QST_MATMUL_KEY_LHS_STRIDE] < 4 || v[QST_MATMUL_KEY_RHS_STRIDE] < 4)
-        view->aligned = 0;
-}
-
-/* Could this row be compared for the key at all? The unsupported and those of other classes are no measure. */
-static int in_race(const nv_kernel_set *set, const nv_row *row, const qst_device *device, const qst_key *key)
-{
-    entry self = {row, set};
-    return (row->classes >> key->value[QST_MATMUL_KEY_NUMERICS] & 1u) != 0 &&
-           supports(&self, device, key, NULL) == QST_OK;
-}
-
-/* The least problem of a key's bucket, which reaches from over a half of the key's value to it. */
-static nv_view least_of(const nv_view *view)
-{
-    nv_view least = *view;
-    least.m = view->m / 2 + 1;
-    least.n = view->n / 2 + 1;
-    least.k = view->k / 2 + 1;
-    return least;
-}
-
-/* Of the rows that every problem of the bucket can run: others may leave the first round without anybody good. */
-static double best_of(const nv_kernel_set *set, const qst_device *device, const qst_key *key, const nv_view *view)
-{
-    const nv_view least = least_of(view);
-    double        best = 0.0;
-    for (size_t t = 0; t < QSTK_COUNT(tables); t++)
-        for (size_t i = 0; i < tables[t]->count; i++) {
-            const nv_row *row = &tables[t]->rows[i];
-            double        ns;
-            if (!in_race(set, row, device, key) ||
-                fits(row, &set->kernels[row->kernel], device, &least, NULL) != QST_OK)
-                continue;
-            ns = cost(row, set, device, view);
-            best = best == 0.0 || ns < best ? ns : best;
-        }
-    return best;
+    return nv_cost(self->row, self->set, device, &view);
 }
 
 /* Only the rows that the model puts near the best come first: building the others would cost more than it can give.
@@ -253,13 +168,9 @@ static double best_of(const nv_kernel_set *set, const qst_device *device, const 
 static int32_t priority(void *user, const qst_device *device, const qst_key *key)
 {
     const entry *self = (const entry *)user;
-    nv_view      view;
-    double       best;
     if (key->value[QST_MATMUL_KEY_KIND] != QST_KIND_GENERAL || nv_mma_is_ours(device, NULL) != QST_OK)
         return -1;
-    view_of_key(&view, key);
-    best = best_of(self->set, device, key, &view);
-    return cost(self->row, self->set, device, &view) <= NEAR * best ? FIRST : LATER;
+    return nv_is_near(self->row, self->set, device, key) ? FIRST : LATER;
 }
 
 /* ---- Programs and launches -------------------------------------------------------------------------------------- */
@@ -310,7 +221,7 @@ void nv_args(qst_arg *args, const nv_view *v)
 static int32_t tensor_steps(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view,
                             qst_steps *out)
 {
-    const double   units = device->units ? (double)device->units : UNITS, tiles = tiles_of(row, view);
+    const double   units = device->units ? (double)device->units : NV_UNITS, tiles = nv_tiles(row, view);
     const uint64_t groups = (uint64_t)(tiles < units ? tiles : units);
     qst_arg        args[NV_ARGS + 2];
     qst_launch     launch = qstk_launch(nv_index(row, kernel, view), kernel->entry, 1, args, QSTK_COUNT(args));
@@ -341,7 +252,7 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
         qst_launch launch = qstk_launch(nv_index(row, kernel, &view), kernel->entry, 1, args, NV_ARGS);
         nv_args(args, &view);
         launch.local[0] = (uint64_t)row->threads * row->ways;
-        launch.global[0] = (uint64_t)tiles_of(row, &view) * launch.local[0];
+        launch.global[0] = (uint64_t)nv_tiles(row, &view) * launch.local[0];
         return out->launch(out, &launch);
     }
 }
@@ -397,12 +308,12 @@ int32_t nv_rows_add(nv_mma *plugin, const qst_host *host)
 {
     nv_kernel_set *set = (nv_kernel_set *)nv_mma_memory(plugin, sizeof *set);
     int32_t        status = set ? make_texts(plugin, set) : QST_E_NOMEM;
-    for (size_t t = 0; t < QSTK_COUNT(tables) && status == QST_OK; t++) {
-        entry *entries = (entry *)nv_mma_memory(plugin, tables[t]->count * sizeof *entries);
+    for (size_t t = 0; t < NV_TABLES && status == QST_OK; t++) {
+        entry *entries = (entry *)nv_mma_memory(plugin, nv_tables[t]->count * sizeof *entries);
         if (!entries)
             return QST_E_NOMEM;
-        for (size_t i = 0; i < tables[t]->count && status == QST_OK; i++) {
-            entries[i].row = &tables[t]->rows[i];
+        for (size_t i = 0; i < nv_tables[t]->count && status == QST_OK; i++) {
+            entries[i].row = &nv_tables[t]->rows[i];
             entries[i].set = set;
             status = add(host, entries[i].row, &entries[i]);
         }

@@ -49,8 +49,8 @@ int32_t nv_look(nv_view *view, const qst_matmul *problem, const char **why);
  *   tensor      fed by tensor copies: wants all of A, B and C aligned; as many groups as the device has units, which go
  *               through the tiles and keep maps of A and B in a workspace
  *   exempt      NV_ALIGN_… by index: of matrices that need no alignment where TA or TB turns them
- *   slow        estimated time over that of an aligned product that lies as the kernel likes it, by the low three bits
- *               of the index
+ *   slow        time of a slice over that of one that lies as the kernel likes it, by the low three bits of the index;
+ *               with NV_LOOSE over that of a row's `loose` slice
  *   text        all of its source, made at start */
 typedef struct nv_kernel {
     const char *entry;
@@ -70,9 +70,12 @@ typedef struct nv_kernel {
  *   bm, bn, bk, stages   tile and slices in local memory
  *   threads, ways        work-items that share a slice, and such sets in a group
  *   local_bytes          static local memory of the kernel
- *   tflops               rate on 132 units at 1.98 GHz when they are full, in 10^12 operations a second
- *   groups               groups that a unit must have for that rate; it may hold more
- *   tile_us              time of a group that is not its sums: start, first copies, stores */
+ * and of its cost (see cost.c), on 132 units at 1.98 GHz:
+ *   tflops               rate of full units in the middle of their slices, in 10^12 operations a second
+ *   groups               groups at once on a unit, beyond which others wait
+ *   slice_ns             of a slice where a group is alone on its unit and has little to compute: copies, barriers
+ *   tile_ns              of a group, beyond its slices and stores
+ *   loose                time of a slice with NV_LOOSE over that of one without */
 typedef struct nv_row {
     const char *variant;
     uint32_t    kernel; /* NV_WGMMA_F32, … */
@@ -82,8 +85,9 @@ typedef struct nv_row {
     uint32_t    local_bytes;
     const char *macros;
     float       tflops;
-    float       groups;
-    float       tile_us;
+    uint32_t    groups;
+    float       slice_ns, tile_ns;
+    float       loose;
 } nv_row;
 
 enum {
@@ -106,6 +110,10 @@ typedef struct nv_table {
     size_t        count;
 } nv_table;
 extern const nv_table nv_fma_rows, nv_tf32_rows, nv_half_rows, nv_planes_rows;
+enum { NV_TABLES = 4 };
+extern const nv_table *const nv_tables[NV_TABLES];
+
+#define NV_UNITS 132.0 /* of the device that the tables' costs are of */
 
 /* The kernels with their texts, in memory of the instance. */
 typedef struct nv_kernel_set {
@@ -113,8 +121,22 @@ typedef struct nv_kernel_set {
     nv_kernel kernels[NV_KERNELS];
 } nv_kernel_set;
 
-/* Expected ns; 0 where the row cannot run it. */
+/* Can the row's kernel run the problem? E_UNSUPPORTED with a reason. */
+int32_t nv_fits(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view,
+                const char **why);
+/* Tiles of all products. */
+double nv_tiles(const nv_row *row, const nv_view *view);
+/* What supports() answers for the row. */
+int32_t nv_supports(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const qst_key *key,
+                    const char **why);
+
+/* ---- cost.c ------------------------------------------------------------------------------------------------------- */
+
+/* Expected ns of the row's kernel, and of all that the row launches. */
 double nv_estimate(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view);
+double nv_cost(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const nv_view *view);
+/* For a key: is the row among those that may be the best somewhere in its bucket? */
+int nv_is_near(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const qst_key *key);
 
 /* The low bits of the options, and the arguments of NV_ARGUMENTS (nv_common.cl): A to beta. */
 void nv_options(char *text, size_t size, const nv_row *row, uint32_t index, uint32_t bf16, uint32_t out);

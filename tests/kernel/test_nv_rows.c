@@ -298,6 +298,25 @@ static void costs_rank_as_measured(void **state)
     assert_true(cost("planes_128x128x32", &large) < cost("3xtf32_128x128x16_48k", &large));
     assert_true(cost("3xtf32_128x128x16_48k", &large) < cost("fma_128x128x16", &large));
     assert_true(cost("3xtf32_mma_128x64x16", &large) < cost("fma_128x128x16", &large));
+    assert_true(cost("fma_64x128x16", &large) < cost("fma_128x128x16", &large));
+    assert_true(cost("3xtf32_64x64x32_ways2", &medium) < cost("3xtf32_64x64x32", &medium));
+}
+
+/* Copies element by element cost most where two sets of work-items share a slice; short sums are mostly stores. */
+static void costs_of_ragged_problems_rank_as_measured(void **state)
+{
+    qst_matmul p;
+    (void)state;
+    as_h200();
+    qst_matmul_init(&p, 1023, 1023, 1279, QST_F32);
+    assert_true(cost("3xtf32_64x64x32", &p) < cost("3xtf32_64x64x32_ways2", &p));
+    qst_matmul_init(&p, 2999, 2999, 79, QST_F32);
+    assert_true(cost("3xtf32_64x64x16_32k", &p) < cost("3xtf32_128x64x32", &p));
+    assert_true(cost("3xtf32_64x64x16_32k", &p) < cost("3xtf32_mma_64x64x32", &p));
+    qst_matmul_init(&p, 33, 97, 2940, QST_F32);
+    assert_true(cost("3xtf32_32x64x32_ways4", &p) < cost("3xtf32_64x64x32_ways2", &p));
+    qst_matmul_init(&p, 303, 2999, 31, QST_F32);
+    assert_true(cost("fma_64x64x16", &p) < cost("fma_128x128x16", &p));
 }
 
 static int32_t priority(const char *variant, const qst_key *key)
@@ -357,6 +376,7 @@ int main(void)
         cmocka_unit_test(groups_fed_by_tensor_copies_stay),
         cmocka_unit_test(planes_split_multiply_and_compute_the_rest),
         cmocka_unit_test(costs_rank_as_measured),
+        cmocka_unit_test(costs_of_ragged_problems_rank_as_measured),
         cmocka_unit_test(a_bucket_has_a_row_that_takes_all_of_it_at_first),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
