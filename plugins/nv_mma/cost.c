@@ -4,7 +4,7 @@
  * some groups at once, a group goes through slices of k, a slice takes what its copies and barriers take or what the
  * unit's arithmetic takes for all groups at once, and at the end the group stores its tile. The tables' numbers were fitted
  * to 1000 measured times of an H200 (rows without NV_LOOSE and with it, m and n from 300 to 4096, k from 31 to 3488): they
- * meet these within 4 to 9 % in the mean square, mma.sync within 17 %. See docs/nvidia.md.
+ * meet these within 4 to 9 % in the mean square, mma.sync within 17 % (docs/decisions/0046-waves-of-groups.md).
  */
 #include "rows.h"
 
