@@ -139,6 +139,20 @@ static qst_status safe_way(qst__route *route, uint32_t depth, qst__way **way, qs
     return qst__pass(err, &ignored);
 }
 
+/* Is all that is known of the key that nobody can run the problem? Then each call says so itself. */
+static bool nobody_can(const qst__entry *entry)
+{
+    const qst__verdict *verdict = atomic_load_explicit(&entry->verdict, memory_order_acquire);
+    uint32_t            i, n = 0;
+
+    for (i = 0; verdict && i < verdict->n; i++) {
+        if (verdict->findings[i].round && verdict->findings[i].outcome != QST__OUTCOME_CANNOT)
+            return false;
+        n += verdict->findings[i].round != 0;
+    }
+    return n > 0;
+}
+
 /* Tunes or has it tuned, as the policy says. True: what the route gets now may stay. */
 static bool learn(qst__route *route, uint32_t depth)
 {
@@ -153,7 +167,7 @@ static bool learn(qst__route *route, uint32_t depth)
     case QST__MODE_TUNE:
         memset(&why, 0, sizeof why);
         status = qst__tune_route(route, ctx->settings->wait && !depth, depth, &why);
-        if (why.status != QST_OK)
+        if (why.status != QST_OK && !nobody_can(entry))
             QST__LOG(&ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, why.text);
         /* Another thread is at it, the budget ended it, or it failed and is tried again: the next call looks. */
         return status != QST_E_BUSY && qst__claim_state(&entry->claim) != QST__KEY_PARTIAL &&

@@ -156,7 +156,7 @@ static bool has_choice(const qst__task *task)
         return false;
     qst__support_of(task->set, task->device, &key, task->class_bit, task->settings, support);
     if (qst__rounds_init(&rounds, task->alloc, task->set, task->device, &key, support) == QST_OK)
-        choice = rounds.start[rounds.n_rounds] > 1;
+        choice = rounds.start[rounds.n_rounds] > 1 && qst__tune_possible(task, &rounds);
     qst__rounds_finish(&rounds);
     qst__free(task->alloc, support);
     return choice;

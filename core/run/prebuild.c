@@ -241,14 +241,19 @@ static void list_all(qst__site *site, job_list *jobs, const qst__task *task, con
     uint32_t      n = task->set->n_candidates;
     qst__rounds   rounds = {.alloc = task->alloc};
     qst__support *support = qst__zalloc_array(task->alloc, n ? n : 1, sizeof *support);
+    bool          possible = true; /* without memory to look nothing is known */
 
     if (support) {
         qst__support_of(task->set, &site->presumed, &key, task->class_bit, task->settings, support);
-        if (qst__rounds_init(&rounds, task->alloc, task->set, &site->presumed, &key, support) == QST_OK)
+        if (qst__rounds_init(&rounds, task->alloc, task->set, &site->presumed, &key, support) == QST_OK) {
+            possible = qst__tune_possible(task, &rounds);
             add_candidates(site, jobs, task, route, &rounds);
+        }
     }
-    add_judge(site, jobs, route);
-    add_small(site, jobs, task, route);
+    if (possible) {
+        add_judge(site, jobs, route);
+        add_small(site, jobs, task, route);
+    }
     qst__rounds_finish(&rounds);
     qst__free(task->alloc, support);
 }

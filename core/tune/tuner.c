@@ -53,6 +53,35 @@ static void label(const qst__task *task, qst__verdict *verdict, const qst__suppo
         qst__finding_why(f, verdict->alloc, "%s", why);
 }
 
+static bool can_run(const qst__task *task, uint32_t candidate, const char **why)
+{
+    const qst_candidate *desc = &task->set->candidates[candidate].desc;
+
+    return !desc->can_run || desc->can_run(desc->user, task->device, task->problem, why) == QST_OK;
+}
+
+bool qst__tune_possible(const qst__task *task, const qst__rounds *rounds)
+{
+    for (uint32_t p = 0; p < rounds->start[rounds->n_rounds]; p++)
+        if (can_run(task, rounds->order[p], NULL))
+            return true;
+    return false;
+}
+
+/* The key's candidates, none of which can run the problem. */
+static void rule_out(const qst__task *task, qst__verdict *verdict, const qst__rounds *rounds)
+{
+    for (uint32_t p = 0; p < rounds->start[rounds->n_rounds]; p++) {
+        qst__finding *f = &verdict->findings[rounds->order[p]];
+        const char   *why = NULL;
+        if (f->outcome != QST__OUTCOME_UNTRIED)
+            continue;
+        (void)can_run(task, rounds->order[p], &why);
+        f->outcome = QST__OUTCOME_CANNOT;
+        qst__finding_why(f, verdict->alloc, "%s", why ? why : "the candidate gives no reason");
+    }
+}
+
 /* The best of an earlier verdict that may still run, and win: not a fallback that waits for the others to fail. */
 static uint32_t find_reigning(const qst__verdict *verdict, const qst__rounds *rounds, const qst__support *support)
 {
@@ -286,7 +315,10 @@ qst_status qst__tune(const qst__task *task, qst__verdict *verdict, qst_error *er
     verdict->level = (uint32_t)task->settings->level;
     verdict->judge_revision = task->set->op.judge ? task->set->op.judge->revision : 0;
     memcpy(verdict->checksum, task->set->checksum, sizeof verdict->checksum);
-    status = run(&schedule, err);
+    if (qst__tune_possible(task, &rounds))
+        status = run(&schedule, err);
+    else
+        rule_out(task, verdict, &rounds);
     if (status == QST_OK)
         status = conclude(&schedule, began, waited_before, err);
 

@@ -63,6 +63,9 @@ typedef struct qst__task {
  * with. */
 qst_status qst__tune(const qst__task *task, qst__verdict *verdict, qst_error *err);
 
+/* Can any candidate of the rounds run the problem itself? Where none can there is nothing to open, build or measure. */
+bool qst__tune_possible(const qst__task *task, const qst__rounds *rounds);
+
 /* recheck.c: does a PRIOR verdict still hold here? The first of its order that passes the judge is sampled twice; within
  * QST__PRIOR_FACTOR of its stored median the verdict stands as it is, PRIOR cleared. Candidates that fail on the way
  * get their outcome and fall out of the order. E_STALE: nothing of it holds, tune from scratch. */

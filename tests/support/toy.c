@@ -94,6 +94,15 @@ static int32_t supports(void *user, const qst_device *device, const qst_key *for
     return spec->refuses ? QST_E_UNSUPPORTED : spec->poor ? QST_POOR : QST_OK;
 }
 
+static int32_t can_run(void *user, const qst_device *device, const void *problem, const char **why)
+{
+    const toy_spec *spec = user;
+    (void)device, (void)problem;
+    if (spec->cannot && why)
+        *why = spec->cannot;
+    return spec->cannot ? QST_E_UNSUPPORTED : QST_OK;
+}
+
 static double estimate(void *user, const qst_device *device, const void *problem)
 {
     (void)device, (void)problem;
@@ -128,6 +137,7 @@ static qst_status toy_add(qst__set *set, toy_spec *spec)
                             .memberships = &spec->membership,
                             .user = spec,
                             .supports = supports,
+                            .can_run = can_run,
                             .estimate = estimate,
                             .program = program,
                             .steps = steps,

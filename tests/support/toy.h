@@ -25,6 +25,7 @@ typedef struct toy_spec {
     int32_t        priority; /* inside the group */
     double         estimate; /* ns; 0: unknown */
     const char    *refuses;  /* supports() says no, for this reason */
+    const char    *cannot;   /* can_run() does */
     bool           poor;     /* supports() says POOR */
     bool           fallback;
     bool           fast_only;  /* numerics class */

@@ -50,6 +50,32 @@ static void nobody_is_right(void **state)
     finish(&b);
 }
 
+/* Where nobody can run the problem, nothing is opened: what that costs is told for nothing. */
+static void nobody_can(void **state)
+{
+    toy_spec   specs[] = {{.variant = "n", .group = "low", .fallback = true, .cannot = "too long"},
+                          {.variant = "a", .group = "high", .cannot = "too wide"}};
+    rig_script scripts[2] = {{.samples = {1}}, {.samples = {1}}};
+    bench      b;
+    (void)state;
+
+    start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_E_NOTFOUND);
+    assert_string_equal(b.rig.log, "");
+    assert_string_equal(b.err.text, "scale: none of 2 candidates can run this problem; scale.toy.n/1: cannot run this "
+                                    "problem: too long");
+    assert_string_equal(outcome(&b, 0), "CANNOT");
+    assert_string_equal(outcome(&b, 1), "CANNOT");
+    assert_string_equal(b.verdict.findings[1].why, "too wide");
+    finish(&b);
+
+    specs[0].cannot = NULL; /* one who can is enough; of others the rig asks in their turn */
+    start(&b, specs, scripts, 2);
+    assert_int_equal(tune(&b), QST_OK);
+    assert_memory_equal(b.rig.log, "open", 4);
+    finish(&b);
+}
+
 /* Where nothing can be timed, the fallback that was found right serves. */
 static void no_clock(void **state)
 {
@@ -224,10 +250,10 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saboteur),          cmocka_unit_test(nobody_is_right),    cmocka_unit_test(fallback_is_wrong),
-        cmocka_unit_test(no_clock),          cmocka_unit_test(open_fails),         cmocka_unit_test(wrong_later),
-        cmocka_unit_test(hopeless_baseline), cmocka_unit_test(launch_fails_later), cmocka_unit_test(timeouts_between),
-        cmocka_unit_test(memory_fails),
+        cmocka_unit_test(saboteur),          cmocka_unit_test(nobody_is_right),   cmocka_unit_test(nobody_can),
+        cmocka_unit_test(fallback_is_wrong), cmocka_unit_test(no_clock),          cmocka_unit_test(open_fails),
+        cmocka_unit_test(wrong_later),       cmocka_unit_test(hopeless_baseline), cmocka_unit_test(launch_fails_later),
+        cmocka_unit_test(timeouts_between),  cmocka_unit_test(memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
