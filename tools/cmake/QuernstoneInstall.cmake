@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# QuernstoneInstall.cmake: what is installed where. The tree may be moved as a whole.
+# QuernstoneInstall.cmake: what is installed where. The tree may be moved as a whole, unless a folder of it is given as an
+# absolute path.
 
 include(CMakePackageConfigHelpers)
 
@@ -32,7 +33,17 @@ install(FILES
     DESTINATION "${package}")
 
 # The prefix as seen from the .pc file, so that pkg-config follows a moved tree too.
-file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-string(REGEX REPLACE "/$" "" QST_PC_PREFIX "\${pcfiledir}/${up}")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    set(QST_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+    file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+    string(REGEX REPLACE "/$" "" QST_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
+foreach(folder IN ITEMS LIBDIR INCLUDEDIR)
+    set(QST_PC_${folder} "${CMAKE_INSTALL_${folder}}")
+    if(NOT IS_ABSOLUTE "${QST_PC_${folder}}")
+        string(PREPEND QST_PC_${folder} "\${prefix}/")
+    endif()
+endforeach()
 configure_file("${tools}/quernstone.pc.in" quernstone.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/quernstone.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
