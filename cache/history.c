@@ -277,29 +277,3 @@ void qst__history_end(qst__history *h)
     qst__free(h->alloc, h->label);
     qst__free(h->alloc, h);
 }
-
-/* ---- Reading ----------------------------------------------------------------------------------------------------- */
-
-typedef struct reader {
-    qst__history_take take;
-    void             *user;
-} reader;
-
-static int32_t show(void *user, const void *key, uint64_t key_bytes, const void *value, uint64_t value_bytes)
-{
-    reader       *r = user;
-    qst__envelope content;
-    uint64_t      session, number;
-
-    if (!read_key(key, key_bytes, &session, &number) ||
-        qst__envelope_open(&content, value, (size_t)value_bytes) != QST_OK || content.kind != 'H' ||
-        content.schema != QST__HISTORY_SCHEMA)
-        return 0;
-    return r->take(r->user, session, number, (const char *)content.value, content.value_bytes);
-}
-
-qst_status qst__history_read(const qst_store *store, qst__history_take take, void *user)
-{
-    reader r = {.take = take, .user = user};
-    return store->iterate(store->self, QST_DB_HISTORY, show, &r);
-}

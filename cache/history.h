@@ -54,9 +54,4 @@ void qst__history_note(qst__history *history, const char *kind, const char *json
 /* Ends the session and frees it; what was only observed is gone. */
 void qst__history_end(qst__history *history);
 
-/* Rows in order, oldest session first: number 0 is the session's own. `json` is not terminated. Non-zero ends. Rows
- * that are damaged are passed over. */
-typedef int32_t (*qst__history_take)(void *user, uint64_t session, uint64_t number, const char *json, size_t bytes);
-qst_status qst__history_read(const qst_store *store, qst__history_take take, void *user);
-
 #endif

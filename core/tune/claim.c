@@ -52,11 +52,3 @@ void qst__claim_give(qst__claim *claim, int state)
     qst__cond_wake(&claim->cond);
     qst__lock_give(&claim->lock);
 }
-
-void qst__claim_reset(qst__claim *claim)
-{
-    qst__lock_take(&claim->lock);
-    if (qst__claim_state(claim) != QST__KEY_TUNING)
-        publish(claim, QST__KEY_ABSENT);
-    qst__lock_give(&claim->lock);
-}

@@ -37,7 +37,4 @@ int qst__claim_state(const qst__claim *claim);
 qst_status qst__claim_take(qst__claim *claim, bool wait, bool retake);
 void       qst__claim_give(qst__claim *claim, int state);
 
-/* Makes a READY or PARTIAL key ABSENT again (forced re-tuning, demotion). */
-void qst__claim_reset(qst__claim *claim);
-
 #endif

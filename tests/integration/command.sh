@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # SPDX-License-Identifier: MIT
 #
 # command.sh: what the tests of the command share; to be sourced with the command as $1. Prints a line a check; a script
@@ -19,7 +20,7 @@ for variable in $(env | sed -n 's/^\(QST_[A-Z_]*\)=.*/\1/p'); do
 done
 out=$work/out
 err=$work/err
-failed=0
+failed=0 # read by who sources this
 
 verdict() { # verdict TRUTH TEXT: 0 is good
     if [ "$1" -eq 0 ]; then

@@ -3,8 +3,8 @@
  * test_history_rows.c: tunings and compilations have their rows in the history, and a hit has none.
  */
 #include "decision_case.h"
+#include "support/history_case.h"
 
-#include "cache/history.h"
 #include "run/run.h"
 
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void history_has_rows(void **state)
 
     (void)state;
     decision_run_blend(set, 1000);
-    assert_int_equal(qst__history_read(&ctx->store, take_row, &r), QST_OK);
+    assert_int_equal(history_read(&ctx->store, take_row, &r), QST_OK);
     assert_int_equal(r.sessions, 1);
     assert_int_equal(r.tunings, 1); /* the hit added none */
     assert_int_equal(qst_context_counters(ctx, &counters), QST_OK);
@@ -93,10 +93,10 @@ static void history_levels(void **state)
 
     (void)state;
     decision_run_blend(blend_set(off, decision_candidates), 1000);
-    assert_int_equal(qst__history_read(&off->store, take_row, &r), QST_OK);
+    assert_int_equal(history_read(&off->store, take_row, &r), QST_OK);
     assert_int_equal(r.sessions + r.tunings + r.compilations, 0);
     decision_run_blend(blend_set(full, decision_candidates), 1000);
-    assert_int_equal(qst__history_read(&full->store, take_row, &r), QST_OK);
+    assert_int_equal(history_read(&full->store, take_row, &r), QST_OK);
     assert_int_equal(r.tunings, 1);
     assert_true(json_array_size(json_at(json_array_get(json_at(r.tuning, "trials"), 0), "samples")) > 0);
     json_decref(r.tuning);

@@ -3,6 +3,7 @@
  * test_history.c: sessions and records: when rows are written, which, how many, and in which order they are read. */
 #include "cache/history.h"
 #include "cache/memory.h"
+#include "support/history_case.h"
 #include "support/store_case.h"
 
 #include <setjmp.h>
@@ -58,7 +59,7 @@ static const char *printed(void)
     static char out[4000];
 
     out[0] = '\0';
-    assert_int_equal(qst__history_read(&store, print, out), QST_OK);
+    assert_int_equal(history_read(&store, print, out), QST_OK);
     return out;
 }
 
@@ -111,7 +112,7 @@ static void session_row(void **state)
 
     qst__history_note(h, "autotune", "1", 0, QST__NOTE_CHANGED);
     qst__history_end(h);
-    assert_int_equal(qst__history_read(&store, take_session, out), QST_OK);
+    assert_int_equal(history_read(&store, take_session, out), QST_OK);
     assert_non_null(strstr(out, "\"session\":\"1700000000123456789\""));
     assert_non_null(strstr(out, "\"started_unix_ms\":1700000000123"));
     assert_non_null(strstr(out, "\"label\":\"night run\""));
@@ -120,7 +121,7 @@ static void session_row(void **state)
     h = begin(QST__HISTORY_BASIC, 1, 1700000000123456789u, "\xff");
     qst__history_note(h, "autotune", "2", 0, QST__NOTE_CHANGED);
     qst__history_end(h);
-    assert_int_equal(qst__history_read(&store, take_session, out), QST_OK);
+    assert_int_equal(history_read(&store, take_session, out), QST_OK);
     assert_non_null(strstr(out, "\"session\":\"1700000000123456790\""));
     assert_non_null(strstr(out, "\"label\":null"));
 }
