@@ -45,6 +45,15 @@ static inline void plugin_close(void *instance)
     self->release(self->host, self);
 }
 
+/* The candidates of a plugin as rows of a table: `like`, and what `fill` makes of a row: the candidate's own memory, which
+ * is its user, and whatever else differs. */
+struct plugin_table {
+    const void          *rows;
+    uint32_t             n_rows, row_bytes, own_bytes;
+    const qst_candidate *like;
+    void (*fill)(const void *row, void *own, qst_candidate *candidate);
+};
+
 /* What start returns: the instance where its additions came to QST_OK, else none. */
 static inline int32_t plugin_started(void *self, int32_t status, void **instance)
 {
@@ -55,6 +64,22 @@ static inline int32_t plugin_started(void *self, int32_t status, void **instance
     else
         plugin_close(self);
     return status;
+}
+
+/* qst_plugin.start of such a plugin. */
+static inline int32_t plugin_start(const qst_host *host, const struct plugin_table *table, void **instance)
+{
+    const uint32_t head = (sizeof(struct plugin_memory) + 15) / 16 * 16, own_bytes = (table->own_bytes + 15) / 16 * 16;
+    char          *self = (char *)plugin_open(host, head + (uint64_t)table->n_rows * own_bytes);
+    int32_t        status = self ? QST_OK : QST_E_NOMEM;
+    uint32_t       i;
+    for (i = 0; i < table->n_rows && status == QST_OK; i++) {
+        qst_candidate candidate = *table->like;
+        candidate.user = self + head + (uint64_t)i * own_bytes;
+        table->fill((const char *)table->rows + (uint64_t)i * table->row_bytes, candidate.user, &candidate);
+        status = host->add_candidate(host->self, &candidate);
+    }
+    return plugin_started(self, status, instance);
 }
 
 #endif

@@ -34,11 +34,6 @@ static const struct cpu_gemm_row rows[] = {
 };
 /* clang-format on */
 
-struct instance {
-    struct plugin_memory      memory;
-    struct cpu_gemm_candidate candidates[QSTK_COUNT(rows)];
-};
-
 static const qst_membership memberships[] = {{"cpu", NULL, 0, 0}};
 
 static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
@@ -129,26 +124,22 @@ static const qst_candidate like = {
     .steps = steps,
 };
 
-static int32_t add(const qst_host *host, const struct cpu_gemm_row *row, struct cpu_gemm_candidate *self)
+static void fill(const void *row, void *own, qst_candidate *candidate)
 {
-    qst_candidate candidate = like;
-    uint32_t      i;
-    self->row = row;
+    struct cpu_gemm_candidate *self = (struct cpu_gemm_candidate *)own;
+    uint32_t                   i;
+    self->row = (const struct cpu_gemm_row *)row;
     for (i = 0; i < CPU_GEMM_PROGRAMS; i++)
-        cpu_gemm_options(row, i, self->options[i], sizeof self->options[i]);
-    candidate.variant = row->variant;
-    candidate.user = self;
-    return host->add_candidate(host->self, &candidate);
+        cpu_gemm_options(self->row, i, self->options[i], sizeof self->options[i]);
+    candidate->variant = self->row->variant;
 }
+
+static const struct plugin_table table = {
+    rows, QSTK_COUNT(rows), sizeof rows[0], sizeof(struct cpu_gemm_candidate), &like, fill};
 
 static int32_t start(const qst_host *host, void **instance)
 {
-    struct instance *self = (struct instance *)plugin_open(host, sizeof *self);
-    int32_t          status = self ? QST_OK : QST_E_NOMEM;
-    size_t           i;
-    for (i = 0; i < QSTK_COUNT(rows) && status == QST_OK; i++)
-        status = add(host, &rows[i], &self->candidates[i]);
-    return plugin_started(self, status, instance);
+    return plugin_start(host, &table, instance);
 }
 
 PLUGIN(cpu_gemm, .start = start, .stop = plugin_close);

@@ -33,11 +33,6 @@ static const struct gemv_row rows[] = {
 };
 /* clang-format on */
 
-struct instance {
-    struct plugin_memory  memory;
-    struct gemv_candidate candidates[QSTK_COUNT(rows)];
-};
-
 static const qst_membership memberships[] = {{"gemv", NULL, 0, 0}};
 
 static int is_grouped(const struct gemv_row *row)
@@ -126,26 +121,22 @@ static const qst_candidate like = {
     .steps = steps,
 };
 
-static int32_t add(const qst_host *host, const struct gemv_row *row, struct gemv_candidate *self)
+static void fill(const void *row, void *own, qst_candidate *candidate)
 {
-    qst_candidate candidate = like;
-    self->row = row;
-    gemv_options(row, QST_F32, self->options[GEMV_F32], sizeof self->options[0]);
-    gemv_options(row, QST_F64, self->options[GEMV_F64], sizeof self->options[0]);
-    candidate.variant = row->variant;
-    candidate.classes |= is_strict(row) ? QST_CLASS_STRICT : 0;
-    candidate.user = self;
-    return host->add_candidate(host->self, &candidate);
+    struct gemv_candidate *self = (struct gemv_candidate *)own;
+    self->row = (const struct gemv_row *)row;
+    gemv_options(self->row, QST_F32, self->options[GEMV_F32], sizeof self->options[0]);
+    gemv_options(self->row, QST_F64, self->options[GEMV_F64], sizeof self->options[0]);
+    candidate->variant = self->row->variant;
+    candidate->classes |= is_strict(self->row) ? QST_CLASS_STRICT : 0;
 }
+
+static const struct plugin_table table = {rows, QSTK_COUNT(rows), sizeof rows[0], sizeof(struct gemv_candidate), &like,
+                                          fill};
 
 static int32_t start(const qst_host *host, void **instance)
 {
-    struct instance *self = (struct instance *)plugin_open(host, sizeof *self);
-    int32_t          status = self ? QST_OK : QST_E_NOMEM;
-    size_t           i;
-    for (i = 0; i < QSTK_COUNT(rows) && status == QST_OK; i++)
-        status = add(host, &rows[i], &self->candidates[i]);
-    return plugin_started(self, status, instance);
+    return plugin_start(host, &table, instance);
 }
 
 PLUGIN(gemv, .start = start, .stop = plugin_close);

@@ -17,11 +17,6 @@ static const struct tiled_row rows[] = {
     {"splitk4_64x64x16_4x4", 64, 64, 16, 4, 4, 4},
 };
 
-struct instance {
-    struct plugin_memory   memory;
-    struct tiled_candidate candidates[QSTK_COUNT(rows)];
-};
-
 static const qst_membership memberships[] = {{"unit", NULL, 3, 0}};
 
 static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
@@ -109,26 +104,22 @@ static const qst_candidate like = {
     .steps = steps,
 };
 
-static int32_t add(const qst_host *host, const struct tiled_row *row, struct tiled_candidate *self)
+static void fill(const void *row, void *own, qst_candidate *candidate)
 {
-    qst_candidate candidate = like;
-    uint32_t      i;
-    self->row = row;
+    struct tiled_candidate *self = (struct tiled_candidate *)own;
+    uint32_t                i;
+    self->row = (const struct tiled_row *)row;
     for (i = 0; i < TILED_CASES; i++)
-        tiled_options(row, i, self->options[i], sizeof self->options[i]);
-    candidate.variant = row->variant;
-    candidate.user = self;
-    return host->add_candidate(host->self, &candidate);
+        tiled_options(self->row, i, self->options[i], sizeof self->options[i]);
+    candidate->variant = self->row->variant;
 }
+
+static const struct plugin_table table = {rows, QSTK_COUNT(rows), sizeof rows[0], sizeof(struct tiled_candidate), &like,
+                                          fill};
 
 static int32_t start(const qst_host *host, void **instance)
 {
-    struct instance *self = (struct instance *)plugin_open(host, sizeof *self);
-    int32_t          status = self ? QST_OK : QST_E_NOMEM;
-    size_t           i;
-    for (i = 0; i < QSTK_COUNT(rows) && status == QST_OK; i++)
-        status = add(host, &rows[i], &self->candidates[i]);
-    return plugin_started(self, status, instance);
+    return plugin_start(host, &table, instance);
 }
 
 PLUGIN(tiled, .start = start, .stop = plugin_close);

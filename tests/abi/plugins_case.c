@@ -18,21 +18,6 @@
 #define QST_TEST_PLUGINS "plugins"
 #endif
 
-static void *count_resize(void *user, void *memory, size_t bytes)
-{
-    plugins_case *f = user;
-    if (bytes == 0) {
-        f->live -= memory != NULL;
-        free(memory);
-        return NULL;
-    }
-    if (f->fail_at && ++f->calls >= f->fail_at)
-        return NULL;
-    void *got = realloc(memory, bytes);
-    f->live += got && !memory;
-    return got;
-}
-
 static void keep_line(void *user, const char *text, size_t length)
 {
     plugins_case *f = user;
@@ -47,7 +32,8 @@ int plugins_case_open(void **state)
     plugins_case *f = calloc(1, sizeof *f);
     const char   *base = getenv("TMPDIR");
     assert_non_null(f);
-    f->alloc = (qst__alloc){count_resize, f};
+    f->meter.left = -1;
+    f->alloc = meter_alloc(&f->meter);
     f->sink = (qst__log){.sink = keep_line, .user = f};
     f->sink.level[QST__AREA_PLUG] = QST_LOG_INFO;
     char *real = realpath(base && *base ? base : P_tmpdir, NULL);
@@ -64,7 +50,7 @@ int plugins_case_close(void **state)
     plugins_case *f = *state;
     char          command[300];
     qst__plugins_finish(&f->plugins);
-    assert_int_equal(f->live, 0);
+    assert_int_equal(f->meter.live, 0);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", f->directory);
     assert_int_equal(system(command), 0);
     free(f);

@@ -7,6 +7,7 @@
 #define TEST_ABI_PLUGINS_CASE_H
 
 #include "plug/registry.h"
+#include "support/meter.h"
 
 #include <sys/types.h>
 
@@ -14,7 +15,7 @@ typedef struct plugins_case {
     size_t       log_length;
     char         log[8192];
     char         directory[256];
-    long         live, calls, fail_at; /* allocations */
+    meter        meter; /* its left: allocations that succeed, negative: all */
     qst__alloc   alloc;
     qst__log     sink;
     qst__plugins plugins;

@@ -270,29 +270,28 @@ static void loaded_ten_times(void **state)
             assert_ptr_equal(plugins_case_entry(f, 1)->handle, first);
         first = plugins_case_entry(f, 1)->handle; /* resident: the same each time */
         qst__plugins_finish(&f->plugins);
-        assert_int_equal(f->live, 0);
+        assert_int_equal(f->meter.live, 0);
     }
 }
 
 static void every_allocation_fails_once(void **state)
 {
     plugins_case *f = *state;
-    long          n = 0;
+    int           n = 0;
     plugins_case_module(f, "good_min", "good.so");
     plugins_case_module(f, "bad_major", "bad.so");
     for (qst_status status = QST_E_NOMEM; status != QST_OK;) {
         assert_true(++n < 100);
         qst__error_clear(&f->err);
-        f->calls = 0;
-        f->fail_at = n;
+        f->meter.left = n - 1;
         status = qst__plugins_scan(&f->plugins, f->directory, NULL, 0, &f->err);
         if (status != QST_OK) {
             assert_int_equal(status, QST_E_NOMEM);
             assert_string_equal(f->err.text, "no memory for the list of plugins");
         }
-        f->fail_at = 0;
+        f->meter.left = -1;
         qst__plugins_finish(&f->plugins);
-        assert_int_equal(f->live, 0);
+        assert_int_equal(f->meter.live, 0);
     }
     assert_true(n > 8);
 }

@@ -31,21 +31,6 @@ static const char *const VARIABLES[] = {
     "QST_THROUGHPUT_CACHE",
 };
 
-static void *count_resize(void *user, void *memory, size_t bytes)
-{
-    conf_fixture *f = user;
-    if (bytes == 0) {
-        f->live -= memory != NULL;
-        free(memory);
-        return NULL;
-    }
-    if (f->fail_at && ++f->calls >= f->fail_at)
-        return NULL;
-    void *got = realloc(memory, bytes);
-    f->live += got && !memory;
-    return got;
-}
-
 const char *conf_at(const conf_fixture *f, const char *name)
 {
     static char paths[2][600];
@@ -74,7 +59,8 @@ int conf_set_up(void **state)
     conf_fixture            *f = calloc(1, sizeof *f);
     const char              *base = getenv("TMPDIR");
     assert_non_null(f);
-    f->alloc = (qst__alloc){count_resize, f};
+    f->meter.left = -1;
+    f->alloc = meter_alloc(&f->meter);
     assert_non_null(getcwd(f->before, sizeof f->before));
     char *real = realpath(base && *base ? base : P_tmpdir, NULL);
     (void)snprintf(f->root, sizeof f->root, "%.200s/qst-conf-XXXXXX", real ? real : "");
@@ -95,7 +81,7 @@ int conf_tear_down(void **state)
     conf_fixture *f = *state;
     char          command[300];
     qst__conf_destroy(f->conf);
-    assert_int_equal(f->live, 0);
+    assert_int_equal(f->meter.live, 0);
     assert_int_equal(chdir(f->before), 0);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", f->root);
     assert_int_equal(system(command), 0);

@@ -7,11 +7,12 @@
 #define QST_TESTS_CONF_FIXTURE_H
 
 #include "conf/conf.h"
+#include "support/meter.h"
 
 typedef struct conf_fixture {
-    long       live, calls, fail_at; /* allocations */
-    char       before[4096];         /* the working directory that the test came from */
-    char       root[256];            /* with home/, project/sub/ */
+    meter      meter;        /* its left: allocations that succeed, negative: all */
+    char       before[4096]; /* the working directory that the test came from */
+    char       root[256];    /* with home/, project/sub/ */
     qst__alloc alloc;
     qst__conf *conf;
     qst_error  err;

@@ -123,11 +123,10 @@ static void plugins_that_are_named(void **state)
     assert_string_equal(text, wanted);
 
     text[0] = '\0';
-    f->calls = 0;
-    f->fail_at = 1;
+    f->meter.left = 0;
     assert_int_equal(qst__conf_plugins_named(f->conf, note, text), QST_E_NOMEM);
     assert_string_equal(text, "");
-    f->fail_at = 0;
+    f->meter.left = -1;
 }
 
 int main(void)

@@ -121,7 +121,7 @@ static void the_schema_is_whole(void **state)
 static void every_allocation_fails_once(void **state)
 {
     conf_fixture *f = *state;
-    long          n = 0;
+    int           n = 0;
     qst_status    status = QST_E_NOMEM;
     conf_put(f, "home/.config/quernstone/config.json",
              "{\"plugins\": {\"dirs\": [\"a\", \"/b\"]}, \"device\":"
@@ -134,16 +134,15 @@ static void every_allocation_fails_once(void **state)
     conf_setenv("QST_PLUGIN_PATH", "one:two");
     while (status != QST_OK) {
         assert_true(++n < 2000);
-        f->calls = 0;
-        f->fail_at = n;
+        f->meter.left = n - 1;
         status = conf_load(f, "{\"groups\": {\"matmul\": {\"unit\": {\"priority\": 1}}}, \"log\": \"warn\"}");
         if (status != QST_OK) {
             assert_int_equal(status, QST_E_NOMEM);
             assert_string_equal(f->err.text, "no memory for the configuration");
-            assert_int_equal(f->live, 0);
+            assert_int_equal(f->meter.live, 0);
         }
     }
-    f->fail_at = 0;
+    f->meter.left = -1;
     assert_true(n > 50);
     assert_int_equal(qst__conf_settings(f->conf)->plugin_dirs.count, 4);
     assert_string_equal(qst__settings_pair(qst__conf_settings(f->conf), "plugin.a.x"), "two");
