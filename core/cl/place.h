@@ -9,6 +9,7 @@
 
 #include <CL/cl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define QST__PLACE_NAME      256u /* bytes of a name, its end included */
@@ -72,6 +73,21 @@ static inline cl_int qst__place_find(const qst__place *place, cl_platform_id *pl
                                      uint64_t *count)
 {
     return qst__place_walk(place, NULL, platform, device, count);
+}
+
+/* Some loaders read OCL_ICD_FILENAMES where it stands and cut it at each colon: a process started later finds the first
+ * driver alone. An executable that starts others calls this before anything asks for platforms. It keeps a copy under
+ * another name, or puts back the copy that its parent kept. */
+#define QST__PLACE_DRIVERS "OCL_ICD_FILENAMES"
+#define QST__PLACE_KEPT    "QST_KEPT_ICD_FILENAMES"
+static inline void qst__place_keep_drivers(void)
+{
+    const char *kept = getenv(QST__PLACE_KEPT), *given = getenv(QST__PLACE_DRIVERS);
+
+    if (kept)
+        (void)setenv(QST__PLACE_DRIVERS, kept, 1);
+    else if (given)
+        (void)setenv(QST__PLACE_KEPT, given, 1);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -156,12 +157,30 @@ static void test_place(void **state)
     assert_int_equal(before, 0);
 }
 
+/* A loader cuts the list in the environment; what is started afterwards gets all of it again. */
+static void test_kept_drivers(void **state)
+{
+    (void)state;
+    assert_int_equal(unsetenv(QST__PLACE_KEPT), 0);
+    assert_int_equal(unsetenv(QST__PLACE_DRIVERS), 0);
+    qst__place_keep_drivers();
+    assert_null(getenv(QST__PLACE_KEPT));
+    assert_int_equal(setenv(QST__PLACE_DRIVERS, "one.so:two.so", 1), 0);
+    qst__place_keep_drivers();
+    *strchr(getenv(QST__PLACE_DRIVERS), ':') = '\0';
+    assert_string_equal(getenv(QST__PLACE_DRIVERS), "one.so");
+    qst__place_keep_drivers();
+    assert_string_equal(getenv(QST__PLACE_DRIVERS), "one.so:two.so");
+    assert_int_equal(unsetenv(QST__PLACE_KEPT), 0);
+    assert_int_equal(unsetenv(QST__PLACE_DRIVERS), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions), cmocka_unit_test(test_names_of_codes), cmocka_unit_test(test_facts),
         cmocka_unit_test(test_cpu),      cmocka_unit_test(test_target),         cmocka_unit_test(test_pick),
-        cmocka_unit_test(test_each),     cmocka_unit_test(test_place),
+        cmocka_unit_test(test_each),     cmocka_unit_test(test_place),          cmocka_unit_test(test_kept_drivers),
     };
     return cmocka_run_group_tests(tests, cl_fixture_open, cl_fixture_close);
 }

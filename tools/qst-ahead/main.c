@@ -273,6 +273,7 @@ int main(int argc, char **argv)
     station        here;
     qst__wire_head head;
 
+    qst__place_keep_drivers();
     prepare();
     stand_back(argc > 1 ? argv[1] : NULL);
     memset(&here, 0, sizeof here);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * main.c: the table of verbs: which there are, who runs a command line, and what `qst --help` says. */
+#include "core/cl/place.h"
 #include "out.h"
 #include "verb.h"
 
@@ -119,6 +120,7 @@ static void set_environment(const char *verb)
 int main(int argc, char **argv)
 {
     int status;
+    qst__place_keep_drivers();
     set_environment(argc > 1 ? argv[1] : NULL);
     status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout))
