@@ -299,6 +299,8 @@ static void costs_rank_as_measured(void **state)
     assert_true(cost("3xtf32_128x128x16_48k", &large) < cost("fma_128x128x16", &large));
     assert_true(cost("3xtf32_mma_128x64x16", &large) < cost("fma_128x128x16", &large));
     assert_true(cost("fma_64x128x16", &large) < cost("fma_128x128x16", &large));
+    assert_true(cost("fma_64x128x16", &medium) < cost("fma_32x32x16", &medium));
+    assert_true(cost("fma_32x32x16", &small) < cost("fma_64x64x16", &small));
     assert_true(cost("3xtf32_64x64x32_ways2", &medium) < cost("3xtf32_64x64x32", &medium));
 }
 
