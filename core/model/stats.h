@@ -40,26 +40,6 @@ double   qst__samples_spread(const qst__samples *samples);  /* (p75 − p25) / m
 uint32_t qst__samples_eliminate(const qst__samples *const *samples, const bool *live, uint32_t n, uint32_t min_samples,
                                 double factor, bool *out);
 
-/* Compares two candidates by the ratios a/b of the samples both have of the same round, the first sample of either
- * left out where three or more remain: `ratio` is their median, `band` the half-width inside which they count as equal:
- * 95 % confidence of the median, from the spread of the ratios and their number; never under floor, and never over
- * QST__BAND_MAX unless floor is. noise: the half-width without these bounds, infinite under two pairs. least: of the
- * ratios, with the first samples. pairs: how many
- * ratios were used; 0: the ratio of the medians (0 where one has none), and the widest band. */
-#define QST__BAND_MAX 0.10 /* beyond a tenth the medians are believed: calling it a tie would cost more */
-typedef struct qst__pairing {
-    double   ratio;
-    double   band;
-    double   noise;
-    double   least;
-    uint32_t pairs;
-} qst__pairing;
-qst__pairing qst__samples_pair(const qst__samples *a, const qst__samples *b, double floor);
-
-/* How far each of these ratios, the first included, lies from the one before it, relatively; at most `room` of them.
- * Returns how many. Two of a candidate tell little; those of many candidates together tell how noisy the host is. */
-uint32_t qst__samples_jumps(const qst__samples *a, const qst__samples *b, double *jumps, uint32_t room);
-
 /* Median and quantile (0 … 1, nearest rank) of n numbers; sorts in place. */
 double qst__median(double *values, uint32_t n);
 double qst__quantile(double *values, uint32_t n, double q);

@@ -57,7 +57,7 @@ typedef struct qst__finding {
 enum {
     QST__VERDICT_PARTIAL = 1u << 0, /* the budget, or our death, ended it: the next miss goes on */
     QST__VERDICT_ROOF = 1u << 1,    /* the roof ended it: who has most samples under limit_ns wins */
-    QST__VERDICT_MEDIANS = 1u << 3, /* decided by medians, not by pairs */
+    QST__VERDICT_MEDIANS = 1u << 3, /* decided by medians alone */
     QST__VERDICT_COLD = 1u << 4,    /* operands were out of the caches before each sample */
     QST__VERDICT_PRIOR = 1u << 2    /* from elsewhere (another driver, an older judge, an import): to be re-checked */
 };

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { RIVALS_MAX = 64 }; /* finalists that are compared pair by pair */
-
 /* Is `a` preferred where times cannot tell the two apart? */
 static bool preferred(const qst__finding *a, const qst__finding *b)
 {
@@ -103,51 +101,50 @@ static void sort(const qst__finding *findings, uint32_t *who, uint32_t n)
     }
 }
 
-/* Who stands before the others by all of them may still be slower than one with whom it was paired often; of several
- * the one that is most surely so. */
-static uint32_t beaten_by(const qst__finding *findings, const uint32_t *who, uint32_t n, uint32_t fastest)
+/* The winner among the first n in `who`, by all of their samples. The surest to be fast is: one with few samples had less
+ * luck to lose. */
+static uint32_t pick(const qst__finding *findings, const uint32_t *who, uint32_t n)
 {
-    uint32_t better = fastest;
-    double   least = INFINITY;
+    qst__series series = {.first = &findings[0].samples, .stride = sizeof *findings};
+    qst__fit    fit;
+    uint32_t    fastest = 0, winner;
 
-    for (uint32_t k = 0; k < n; k++) {
-        qst__pairing pairing = qst__compare(&findings[who[k]].samples, &findings[fastest].samples);
-        if (who[k] != fastest && pairing.pairs >= QST__SURE_PAIRS && pairing.ratio < 1 &&
-            pairing.ratio + pairing.noise < least) {
-            least = pairing.ratio + pairing.noise;
-            better = who[k];
-        }
+    qst__compare(&fit, series, who, n);
+    for (uint32_t k = 1; k < n; k++) {
+        double mine = qst__fit_ceiling(&fit, k), least = qst__fit_ceiling(&fit, fastest);
+        if (mine < least || (mine <= least && preferred(&findings[who[k]], &findings[who[fastest]])))
+            fastest = k;
     }
-    return better;
-}
-
-/* The winner among the n finalists in order[]; sorts them. Only the first by median are compared pair by pair, so that
- * the work does not grow with the square of the set. */
-static uint32_t find_winner(qst__verdict *verdict, uint32_t n)
-{
-    const qst__finding *findings = verdict->findings;
-    uint32_t           *who = verdict->order, rivals = n < RIVALS_MAX ? n : RIVALS_MAX;
-    qst__series         series = {.first = &findings[0].samples, .stride = sizeof *findings};
-    uint32_t            fastest, winner;
-    double              least = INFINITY;
-
-    sort(findings, who, n);
-    fastest = who[0];
-    for (uint32_t k = 0; rivals > 1 && !(verdict->flags & QST__VERDICT_MEDIANS) && k < rivals; k++) {
-        double score = qst__score(series, who, rivals, k);
-        if (score < least || (score <= least && preferred(&findings[who[k]], &findings[fastest]))) {
-            least = score;
-            fastest = who[k];
-        }
-    }
-    if (!(verdict->flags & QST__VERDICT_MEDIANS))
-        fastest = beaten_by(findings, who, rivals, fastest);
     winner = fastest;
     for (uint32_t k = 0; k < n; k++)
-        if (who[k] != fastest && preferred(&findings[who[k]], &findings[winner]) &&
-            qst__compare_tied(qst__compare(&findings[who[k]].samples, &findings[fastest].samples)))
-            winner = who[k];
-    return winner;
+        if (k != fastest && preferred(&findings[who[k]], &findings[who[winner]]) && qst__fit_tied(&fit, k, fastest))
+            winner = k;
+    return who[winner];
+}
+
+/* The same by medians alone. */
+static uint32_t pick_by_median(const qst__finding *findings, const uint32_t *who, uint32_t n)
+{
+    double   least = (double)qst__samples_median(&findings[who[0]].samples);
+    uint32_t winner = 0;
+
+    for (uint32_t k = 1; k < n; k++)
+        if (preferred(&findings[who[k]], &findings[who[winner]]) &&
+            (double)qst__samples_median(&findings[who[k]].samples) <= (1 + QST__TIE_QUIET) * least)
+            winner = k;
+    return who[winner];
+}
+
+/* The winner among the n finalists in order[]; sorts them. Only the first by median are compared by all of their samples,
+ * so that the work does not grow with the set. */
+static uint32_t find_winner(qst__verdict *verdict, uint32_t n)
+{
+    uint32_t rivals = n < QST__FIT_MAX ? n : QST__FIT_MAX;
+
+    sort(verdict->findings, verdict->order, n);
+    if (verdict->flags & QST__VERDICT_MEDIANS)
+        return pick_by_median(verdict->findings, verdict->order, n);
+    return pick(verdict->findings, verdict->order, rivals);
 }
 
 void qst__decide(qst__verdict *verdict)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * The sampling rounds: who is sampled again, who goes for being slow, and when it is enough. */
-#include "tune/compare.h"
 #include "tune/schedule.h"
 
 #include <math.h>
@@ -9,24 +8,40 @@
 
 enum { LONG_ROUNDS = 2 }; /* rounds of all where runs are long; with the clocked first run three times of each */
 
-/* The fastest live candidate, by the pairs that each makes with the others. */
-static uint32_t find_leader(const qst__schedule *s)
+/* Live candidates into the queue, by what they have shown they may do, as many as are fitted; returns how many. */
+static uint32_t gather(const qst__schedule *s)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint64_t promise = qst__samples_promise(&s->samples[i]);
+        uint32_t at = n;
+        if (!s->live[i] || !s->samples[i].count)
+            continue;
+        for (; at > 0 && qst__samples_promise(&s->samples[s->queue[at - 1]]) > promise; at--)
+            if (at < QST__FIT_MAX)
+                s->queue[at] = s->queue[at - 1];
+        if (at < QST__FIT_MAX)
+            s->queue[at] = i;
+        n += n < QST__FIT_MAX;
+    }
+    return n;
+}
+
+/* Fits all samples of the live candidates; the fastest of them leads. */
+static void compare(qst__schedule *s)
 {
     qst__series series = {.first = s->samples, .stride = sizeof *s->samples};
-    uint32_t    n = 0, leader = QST__NOBODY;
-    double      least = INFINITY;
+    uint32_t    n = gather(s), first = 0;
 
+    qst__compare(&s->fit, series, s->queue, n);
     for (uint32_t i = 0; i < s->n; i++)
-        if (s->live[i])
-            s->queue[n++] = i;
+        s->place[i] = QST__NOBODY;
     for (uint32_t k = 0; k < n; k++) {
-        double score = qst__score(series, s->queue, n, k);
-        if (score < least) {
-            least = score;
-            leader = s->queue[k];
-        }
+        s->place[s->queue[k]] = k;
+        first = s->fit.level[k] < s->fit.level[first] ? k : first;
     }
-    return leader;
+    s->leader = n ? s->queue[first] : QST__NOBODY;
 }
 
 /* How many turns each live candidate may take as things stand, into allowed[]; false: it is settled. */
@@ -46,7 +61,7 @@ static bool allow(const qst__schedule *s)
     if (waiting || n_live == 1)
         return waiting;
     memset(s->allowed, 0, s->n * sizeof *s->allowed);
-    return qst__final_allow(s, find_leader(s));
+    return qst__final_allow(s);
 }
 
 static void let_go(qst__schedule *s, uint32_t i, double factor, uint64_t best)
@@ -64,33 +79,37 @@ static bool is_long(const qst__schedule *s, uint32_t i)
     return s->first_ns[i] >= QST__LONG_NS;
 }
 
-/* How far the pairs of a candidate with the leader may be off. One that alone takes long is not waited for. */
-static double doubt(const qst__schedule *s, uint32_t i, uint32_t leader, qst__pairing pairing)
+/* How far its ratio to the leader may be off, so that it goes. Where runs are long less is asked: there the cost decides,
+ * what is not known does not keep it, and one that alone takes long is not waited for. */
+static double doubt(const qst__schedule *s, uint32_t i)
 {
-    return is_long(s, i) && !s->shortened ? 0 : qst__final_doubt(s, leader, pairing);
+    double off = qst__fit_doubt(&s->fit, s->place[i], s->place[s->leader]);
+
+    return !is_long(s, i) ? QST__GO_WIDTH * off : s->shortened && isfinite(off) ? off : 0;
 }
 
-/* Is it slower than the leader by so much in most of its pairs, and in none faster? The least times alone would be misled
- * by a host that becomes faster in the middle of a round, few pairs by a leader that was lucky. */
-static bool is_far_behind(const qst__schedule *s, uint32_t i, uint32_t leader, double factor)
+/* Is it slower than the leader by more than the factor, and surely slower? */
+static bool is_behind(const qst__schedule *s, uint32_t i, double factor)
 {
-    qst__pairing pairing = qst__compare(&s->samples[i], &s->samples[leader]);
+    double ratio;
 
-    if (is_long(s, i))
-        return pairing.ratio - doubt(s, i, leader, pairing) > 1;
-    return pairing.ratio > factor && pairing.least > 1;
+    if (s->place[i] == QST__NOBODY)
+        return false;
+    ratio = qst__fit_ratio(&s->fit, s->place[i], s->place[s->leader]);
+    return ratio > factor && ratio - doubt(s, i) > 1;
 }
 
+/* The least times alone would be misled by a host that becomes faster in the middle of a round, few samples by a leader
+ * that was lucky: who goes is behind by both. */
 static void eliminate(qst__schedule *s)
 {
     uint64_t best = qst__schedule_best(s);
-    uint32_t leader = find_leader(s);
     double   factor = s->task->settings->speed_factor;
 
     if (!qst__samples_eliminate(s->views, s->live, s->n, s->min, factor, s->leaving))
         return;
     for (uint32_t i = 0; i < s->n; i++)
-        if (s->leaving[i] && s->live[i] && is_far_behind(s, i, leader, factor))
+        if (s->leaving[i] && s->live[i] && is_behind(s, i, is_long(s, i) ? 1 : factor))
             let_go(s, i, factor, best);
 }
 
@@ -106,28 +125,20 @@ static double slack(const qst__schedule *s, uint32_t i)
     return seen < least ? 0 : 1 + (s->task->settings->speed_factor - 1) / parts;
 }
 
-/* Is it surely slower than the leader? */
-static bool is_behind(const qst__schedule *s, uint32_t i, uint32_t leader, double factor)
-{
-    qst__pairing pairing = qst__compare(&s->samples[i], &s->samples[leader]);
-
-    return pairing.ratio > factor && pairing.ratio - doubt(s, i, leader, pairing) > 1;
-}
-
-/* Who lags behind by more goes where both its least time and its pairs with the leader say so: the first alone would be
- * misled by a clock that changes, the second by a host with two speeds. */
+/* Who lags behind by more goes where both its least time and all of its samples say so: the first alone would be misled by
+ * a clock that changes, the second by a host with two speeds. */
 static void narrow(qst__schedule *s)
 {
-    uint32_t last[2], n_live = qst__schedule_live(s, last), leader = find_leader(s);
+    uint32_t last[2], n_live = qst__schedule_live(s, last);
     uint64_t best = qst__schedule_best(s);
 
     for (uint32_t i = 0; i < s->n && n_live > 2; i++) {
         uint64_t promise = qst__samples_promise(&s->samples[i]);
         double   factor;
-        if (!s->live[i] || i == leader || (factor = slack(s, i)) <= 0)
+        if (!s->live[i] || i == s->leader || (factor = slack(s, i)) <= 0)
             continue;
         promise = is_long(s, i) && s->first_ns[i] < promise ? s->first_ns[i] : promise;
-        if ((double)promise <= factor * (double)best || !is_behind(s, i, leader, factor))
+        if ((double)promise <= factor * (double)best || !is_behind(s, i, factor))
             continue;
         let_go(s, i, factor, best);
         n_live--;
@@ -164,6 +175,7 @@ void qst__schedule_sampling(qst__schedule *s)
     bool backwards = false;
 
     shorten(s);
+    compare(s);
     narrow(s);
     while (!s->roofed && allow(s)) {
         if (qst__schedule_spent(s)) {
@@ -173,6 +185,7 @@ void qst__schedule_sampling(qst__schedule *s)
         if (!sample_each(s, backwards))
             return;
         backwards = !backwards;
+        compare(s);
         for (uint32_t i = 0; i < s->n; i++)
             s->roofed = s->roofed || qst__schedule_confirmed(s, i);
         if (!s->roofed) {

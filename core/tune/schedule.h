@@ -15,6 +15,7 @@
 #ifndef QST_TUNE_SCHEDULE_H
 #define QST_TUNE_SCHEDULE_H
 
+#include "tune/compare.h"
 #include "tune/tuner.h"
 
 #define QST__NOBODY (~0u)
@@ -34,7 +35,10 @@ typedef struct qst__schedule {
     uint32_t            *turns;     /* samples asked for, valid or not, since the last contact of anyone */
     uint32_t            *allowed;   /* so many turns at most, as things stand */
     uint32_t            *queue;     /* the round's open ones while contacting; then scratch */
-    double              *nearness;  /* scratch of the final */
+    uint32_t            *place;     /* in the fit; QST__NOBODY: not in it */
+
+    qst__fit fit;    /* of those that were live after the last sampling round */
+    uint32_t leader; /* the fastest of these */
 
     uint32_t reigning;       /* winner of an earlier verdict, contacted before all others; QST__NOBODY */
     uint32_t n_contacted;    /* without the reigning one */
@@ -85,11 +89,7 @@ static inline qst__finding *qst__schedule_finding(const qst__schedule *schedule,
 }
 
 /* final.c: fills allowed[], all zero, with how many turns contenders and leader may take; false: nobody goes on. */
-bool qst__final_allow(const qst__schedule *schedule, uint32_t leader);
-
-/* How far the ratio of a pairing with the leader may be off, with 95 %: its own noise; where runs are long and pairs
- * few, what the noise of all live candidates says of so many. 0: not known */
-double qst__final_doubt(const qst__schedule *schedule, uint32_t leader, qst__pairing pairing);
+bool qst__final_allow(const qst__schedule *schedule);
 
 /* Says of the first n of the queue why they were not contacted: roof or budget. */
 void qst__schedule_leave(qst__schedule *schedule, uint32_t n);

@@ -132,7 +132,7 @@ static void schedule_finish(qst__schedule *s)
 {
     const qst__alloc *alloc = s->task->alloc;
 
-    qst__free(alloc, s->nearness);
+    qst__free(alloc, s->place);
     qst__free(alloc, s->queue);
     qst__free(alloc, s->allowed);
     qst__free(alloc, s->turns);
@@ -160,9 +160,9 @@ static qst_status schedule_init(qst__schedule *s, const qst__task *task, qst__ve
     s->turns = qst__zalloc_array(task->alloc, room, sizeof *s->turns);
     s->allowed = qst__zalloc_array(task->alloc, room, sizeof *s->allowed);
     s->queue = qst__zalloc_array(task->alloc, room, sizeof *s->queue);
-    s->nearness = qst__zalloc_array(task->alloc, room, sizeof *s->nearness);
+    s->place = qst__zalloc_array(task->alloc, room, sizeof *s->place);
     if (!s->samples || !s->views || !s->first_ns || !s->live || !s->leaving || !s->contacted || !s->turns ||
-        !s->allowed || !s->queue || !s->nearness)
+        !s->allowed || !s->queue || !s->place)
         return QST_E_NOMEM;
     for (uint32_t i = 0; i < n; i++)
         s->views[i] = &s->samples[i];

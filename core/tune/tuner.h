@@ -33,7 +33,7 @@
  * has no time yet, and the rounds of all, are not held up by it. */
 #define QST__PURSE_RUNS 80u
 #define QST__PURSE_NS   800000000u
-#define QST__TIE_FLOOR  0.01 /* pair ratios nearer to 1 than this are always ties */
+#define QST__TIE_FLOOR  0.01 /* a ratio nearer to 1 than this, whose doubt is no more, is settled */
 
 typedef struct qst__task {
     const qst__alloc    *alloc;
@@ -72,8 +72,8 @@ bool qst__tune_possible(const qst__task *task, const qst__rounds *rounds);
 #define QST__PRIOR_FACTOR 1.3
 qst_status qst__tune_recheck(const qst__task *task, qst__verdict *verdict, qst_error *err);
 
-/* decide.c: fills verdict->order: the best first. Winner: least median of pair ratios against each other timed one;
- * within the noise (compare.h) it is a tie, settled by fewer launches, less workspace, name. Where the roof ended the
+/* decide.c: fills verdict->order: the best first. Winner: the least level that fits all samples, its doubt
+ * allowed for; within the noise (compare.h) it is a tie, settled by fewer launches, less workspace, name. Where the roof ended the
  * tuning, only those with most samples under it may win. Then the other right ones by median time, then VERIFIED ones by
  * estimate. Deterministic in the findings; used by --replay too. Of more finalists than 64 the fastest by median are
  * compared. n log n for n findings. */

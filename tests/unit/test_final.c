@@ -140,7 +140,7 @@ static void short_runs_have_a_purse(void **state)
 
     for (uint32_t i = 0; i < TIMES; i++) {
         ending end = tune_six(&h);
-        assert_in_range(end.spent_ns, SIX * 10 * MS, QST__PURSE_NS + SIX * 2 * MS);
+        assert_in_range(end.spent_ns, SIX * 7 * MS, QST__PURSE_NS + SIX * 2 * MS);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stats.c: convergence, elimination, the roof's confirmation, pairs; exact samples, no tolerance on times. */
+ * test_stats.c: convergence, elimination, the roof's confirmation; exact samples, no tolerance on times. */
 #include "model/stats.h"
 
 #include <stddef.h>
@@ -169,79 +169,6 @@ static void test_promise(void **state)
     assert_true(out[2]);
 }
 
-/* ---- Pairs ------------------------------------------------------------------------------------------------------- */
-
-static void test_pair(void **state)
-{
-    (void)state;
-    /* The host slows down from round to round; the ratio does not see it. */
-    qst__samples a = SAMPLES(999, 100, 200, 400, 800), b = SAMPLES(50, 50, 100, 200, 400);
-    qst__pairing p = qst__samples_pair(&a, &b, 0.01);
-    assert_int_equal(p.pairs, 4); /* the first samples are left out */
-    assert_true(p.ratio == 2.0);
-    assert_true(p.band == 0.01);
-    p = qst__samples_pair(&b, &a, 0.01);
-    assert_true(p.ratio == 0.5);
-
-    /* Three rounds in all: leaving out the first would leave too few. */
-    a = SAMPLES(300, 100, 110);
-    b = SAMPLES(100, 100, 100);
-    p = qst__samples_pair(&a, &b, 0.01);
-    assert_int_equal(p.pairs, 3);
-    assert_true(p.ratio == 110.0 / 100.0);
-    assert_true(p.band == QST__BAND_MAX);
-}
-
-static void test_pair_rounds(void **state)
-{
-    (void)state;
-    qst__samples a, b;
-    memset(&a, 0, sizeof a);
-    memset(&b, 0, sizeof b);
-    qst__samples_push(&a, 100, 0);
-    qst__samples_push(&a, 120, 2); /* round 1 gave a no valid time */
-    qst__samples_push(&b, 50, 0);
-    qst__samples_push(&b, 77, 1);
-    qst__samples_push(&b, 40, 2);
-    qst__pairing p = qst__samples_pair(&a, &b, 0.01);
-    assert_int_equal(p.pairs, 2);
-    assert_true(p.ratio == (100.0 / 50.0 + 120.0 / 40.0) / 2.0);
-
-    memset(&b, 0, sizeof b);
-    qst__samples_push(&b, 55, 7); /* no round in common */
-    p = qst__samples_pair(&a, &b, 0.01);
-    assert_int_equal(p.pairs, 0);
-    assert_true(p.ratio == 110.0 / 55.0);
-    assert_true(p.band == QST__BAND_MAX);
-
-    memset(&b, 0, sizeof b);
-    p = qst__samples_pair(&a, &b, 0.25);
-    assert_true(p.ratio == 0.0 && p.band == 0.25);
-}
-
-static void test_band(void **state)
-{
-    (void)state;
-    /* Ratios 1 ± 0.01: MAD 0.01 of eight pairs gives 1.94 · 0.01; of sixteen, 1.09 · 0.01. */
-    qst__samples a, b;
-    memset(&a, 0, sizeof a);
-    memset(&b, 0, sizeof b);
-    for (uint32_t i = 0; i <= 16; i++) {
-        qst__samples_push(&a, i % 2 ? 101000 : 99000, i);
-        qst__samples_push(&b, 100000, i);
-        qst__pairing p = qst__samples_pair(&a, &b, 0.001);
-        if (i == 8)
-            assert_true(p.pairs == 8 && p.ratio == 1.0 && p.band > 0.0193 && p.band < 0.0195);
-        if (i == 16)
-            assert_true(p.pairs == 16 && p.ratio == 1.0 && p.band > 0.0108 && p.band < 0.0110);
-    }
-    /* One disturbed sample does not widen the band. */
-    qst__pairing calm = qst__samples_pair(&a, &b, 0.001);
-    a.ns[9] = 900000;
-    qst__pairing hit = qst__samples_pair(&a, &b, 0.001);
-    assert_true(hit.ratio <= 1.01 && hit.band <= 1.01 * calm.band);
-}
-
 static void test_numbers(void **state)
 {
     (void)state;
@@ -259,8 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_convergence), cmocka_unit_test(test_reliable),  cmocka_unit_test(test_full),
         cmocka_unit_test(test_under),       cmocka_unit_test(test_eliminate), cmocka_unit_test(test_eliminate_live),
-        cmocka_unit_test(test_one_outlier), cmocka_unit_test(test_promise),   cmocka_unit_test(test_pair),
-        cmocka_unit_test(test_pair_rounds), cmocka_unit_test(test_band),      cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_one_outlier), cmocka_unit_test(test_promise),   cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
