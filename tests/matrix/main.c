@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define TRIES  2000 /* points drawn for each that is taken */
 #define STRIDE 4099 /* from a point to the next: a prime that divides no number of levels */
@@ -34,11 +35,27 @@ typedef struct choice {
     part        shard, share;
 } choice;
 
-static volatile sig_atomic_t ended;
-
-static void end(int number)
+/* The signal that ends the run is blocked, in every thread and every compiler that the driver starts, and looked for
+ * between points: LLVM, within PoCL, has a handler of its own, which deletes what a compiler is writing and ends the
+ * process at the second signal; and timeout(1) sends two. */
+static bool ends_by(int number, bool look)
 {
-    ended = number;
+    static bool           came;
+    const struct timespec none = {0, 0};
+    sigset_t              set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, number);
+    if (!look)
+        (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+    else if (!came)
+        came = sigtimedwait(&set, NULL, &none) == number;
+    return came;
+}
+
+static bool ended(void)
+{
+    return ends_by(SIGTERM, true);
 }
 
 typedef struct cover {
@@ -98,7 +115,7 @@ static bool wanted(const matrix_bench *b, uint32_t candidate, const choice *what
 static void cover_candidate(matrix_bench *b, cover *c, uint32_t candidate)
 {
     memset(c->own, 0, sizeof c->own);
-    while (!ended) {
+    while (!ended()) {
         point    best = {{0}, {0}};
         uint32_t most = 0, i;
         for (i = 0; i < TRIES; i++) {
@@ -124,7 +141,7 @@ static void tell_unmet(matrix_bench *b, cover *c, uint32_t candidate)
     for (f = 0; f < FACTORS; f++)
         for (l = 0; l < levels[f]; l++) {
             const char *last = NULL;
-            for (i = 0; i < 20 && !c->own[f][l] && !ended; i++) {
+            for (i = 0; i < 20 && !c->own[f][l] && !ended(); i++) {
                 point       x = draw_point(c);
                 const char *why;
                 x.level[f] = l;
@@ -146,7 +163,7 @@ static uint32_t cover_rest(matrix_bench *b, cover *c)
                 for (y = 0; y < levels[g]; y++) {
                     point at = draw_point(c);
                     all++;
-                    if (*pair(c, f, x, g, y) || ended)
+                    if (*pair(c, f, x, g, y) || ended())
                         continue;
                     at.level[f] = x;
                     at.level[g] = y;
@@ -165,12 +182,12 @@ static void thinned(matrix_bench *b, const choice *what)
     c.pairs = calloc((size_t)FACTORS * FACTORS * SLOT * SLOT, 1);
     if (!c.pairs)
         return;
-    for (i = 0; i < b->n && !ended; i++)
+    for (i = 0; i < b->n && !ended(); i++)
         if (wanted(b, i, what)) {
             cover_candidate(b, &c, i);
             tell_unmet(b, &c, i);
         }
-    if (!what->only && what->share.count == 1 && !ended)
+    if (!what->only && what->share.count == 1 && !ended())
         printf("all %u pairs of levels met\n", cover_rest(b, &c));
     free(c.pairs);
 }
@@ -201,12 +218,12 @@ static void whole(matrix_bench *b, const choice *what)
     for (t = 0; t < b->n && who; t++)
         if (wanted(b, t, what))
             who[n++] = t;
-    for (t = what->shard.index; t < all && !ended; t += what->shard.count) {
+    for (t = what->shard.index; t < all && !ended(); t += what->shard.count) {
         const point x = point_at((uint32_t)((uint64_t)t * STRIDE % all));
         bench_run(b, &x, who, n);
     }
-    if (ended)
-        printf("ended by signal %d at point %u of %u\n", (int)ended, t, all);
+    if (ended())
+        printf("ended by signal %d at point %u of %u\n", SIGTERM, t, all);
     free(who);
 }
 
@@ -266,7 +283,7 @@ int main(int argc, char **argv)
                  !(strcmp(option, "--share") == 0 && part_of(&what.share, argv[i])))
             return usage();
     }
-    (void)signal(SIGTERM, end);
+    (void)ends_by(SIGTERM, false);
     if (bench_open(&b, config)) {
         if (huge)
             bench_huge(&b, what.only);
