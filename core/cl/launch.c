@@ -2,43 +2,9 @@
  *
  * launch.c: the hit path. What can be known at creation is worked out there: which arguments vary, in which order of
  * kinds, by how much an offset is shifted; an enqueue only walks short lists. */
-#include "cl/launch.h"
-
-#include "cl/kernel-pool.h"
+#include "cl/launch-state.h"
 
 #include <string.h>
-
-#define WAITS_ON_STACK 16u /* events in one wait list without an allocation */
-
-/* An argument that every enqueue sets. */
-typedef struct varying {
-    uint16_t arg;
-    uint16_t index; /* operand, workspace */
-    uint16_t kind;
-    uint16_t shift; /* offset: log2 of the element's bytes */
-} varying;
-
-/* A step ready to go. varying[] holds operands, then offsets, then the rest. */
-typedef struct bound {
-    uint32_t         n_operands, n_offsets, n_rest;
-    uint32_t         dims;
-    const size_t    *global;
-    const size_t    *local; /* NULL: the driver's choice */
-    varying          varying[QST_ARGS_MAX];
-    qst__pool        pool;
-    _Atomic uint64_t calls; /* a call of another operation: how often it was made */
-} bound;
-
-struct qst__runner {
-    const qst__alloc *alloc;
-    bool              plain; /* one step, no workspace */
-    uint32_t          n_steps;
-    qst__arena       *arena;
-    qst__cl_counters *counters;
-    char             *who;
-    qst__recipe       recipe;
-    bound             steps[]; /* n_steps */
-};
 
 /* ---- Creation ------------------------------------------------------------------------------------------------- */
 
@@ -242,180 +208,18 @@ static inline qst_status enqueue_step(qst__runner *runner, uint32_t step, const 
     return code == CL_SUCCESS ? QST_OK : step_failed(runner, step, v, code, err);
 }
 
-/* Another operation on operands made of ours: each begins bits[0] bytes after one of ours, or in a workspace. */
-static qst_status call_step(qst__runner *runner, uint32_t step, const qst__go *go, qst__block *const *blocks,
+/* ---- An execution ------------------------------------------------------------------------------------------------ */
+
+qst_status qst__runner_step(qst__runner *runner, uint32_t step, const qst__go *go, qst__block *const *blocks,
                             cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err)
 {
-    const qst__step *s = &runner->recipe.steps[step];
-    qst_mem          operands[QST_OPERANDS_MAX];
-    qst__go          inner = {.queue = go->queue,
-                              .in_order = go->in_order,
-                              .operands = operands,
-                              .n_wait = n_wait,
-                              .wait_list = wait_list,
-                              .event = event,
-                              .depth = go->depth + 1};
-    qst_status       status;
-    for (uint32_t i = 0; i < s->n_args; i++) {
-        const qst_arg *arg = &s->args[i];
-        operands[i] = arg->kind == QST_ARG_OPERAND ? go->operands[arg->index] : qst_mem_of(blocks[arg->index]->mem);
-        operands[i].offset += arg->bits[0];
-    }
-    status = runner->recipe.call(s->target, &inner, err);
-    if (status == QST_OK)
-        atomic_fetch_add_explicit(&runner->steps[step].calls, 1, memory_order_relaxed);
-    return status;
-}
-
-static qst_status any_step(qst__runner *runner, uint32_t step, const qst__go *go, qst__block *const *blocks,
-                           cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err)
-{
-    if (runner->recipe.steps[step].op)
-        return call_step(runner, step, go, blocks, n_wait, wait_list, event, err);
     return enqueue_step(runner, step, go, blocks, n_wait, wait_list, event, err);
-}
-
-/* ---- Several steps, workspaces -------------------------------------------------------------------------------- */
-
-/* What one call with steps or workspaces holds. */
-typedef struct hold {
-    qst__block *blocks[QST_WORKSPACES_MAX]; /* NULL: not asked for */
-    cl_event    few[WAITS_ON_STACK];
-    cl_event   *waits; /* few, or the heap's */
-    cl_uint     n_waits;
-} hold;
-
-/* The caller's waits and those of the workspaces' last users, in one list. */
-static qst_status gather_waits(qst__runner *runner, const qst__go *go, hold *h, qst_error *err)
-{
-    uint64_t count = (uint64_t)go->n_wait + QST_WORKSPACES_MAX;
-    h->waits = h->few;
-    if (count > WAITS_ON_STACK) {
-        h->waits = qst__zalloc_array(runner->alloc, count, sizeof *h->waits);
-        if (!h->waits)
-            return qst__fail(err, QST_E_NOMEM, runner->who, "no memory for a wait list of %llu events",
-                             (unsigned long long)count);
-    }
-    if (go->n_wait)
-        memcpy(h->waits, go->wait_list, go->n_wait * sizeof *h->waits);
-    h->n_waits = go->n_wait;
-    for (uint32_t i = 0; i < QST_WORKSPACES_MAX; i++)
-        if (h->blocks[i] && h->blocks[i]->last)
-            h->waits[h->n_waits++] = h->blocks[i]->last;
-    return QST_OK;
-}
-
-static cl_command_queue in_order_queue(const qst__go *go)
-{
-    return go->in_order ? go->queue : NULL;
-}
-
-static qst_status take_blocks(qst__runner *runner, const qst__go *go, hold *h, qst_error *err)
-{
-    qst_status status = QST_OK;
-    for (uint32_t i = 0; i < runner->recipe.n_workspaces && status == QST_OK; i++)
-        if (runner->recipe.workspace[i])
-            status =
-                qst__arena_take(runner->arena, runner->recipe.workspace[i], in_order_queue(go), &h->blocks[i], err);
-    return status;
-}
-
-/* Without an event, what was enqueued would still use a block that the next taker thinks idle. */
-static void give_blocks(qst__runner *runner, const qst__go *go, hold *h, cl_event last, bool enqueued)
-{
-    for (uint32_t i = 0; i < QST_WORKSPACES_MAX; i++) {
-        if (!h->blocks[i])
-            continue;
-        if (enqueued && !last)
-            qst__arena_drop(runner->arena, h->blocks[i]);
-        else
-            qst__arena_give(runner->arena, h->blocks[i], in_order_queue(go), last);
-    }
-}
-
-/* Enqueues steps until one fails; *done counts them. *last: the last step's event, where one was to be made. */
-static qst_status enqueue_steps(qst__runner *runner, const qst__go *go, const hold *h, cl_event *first, cl_event *last,
-                                uint32_t *done, qst_error *err)
-{
-    cl_uint         n_wait = h->n_waits;
-    const cl_event *waits = h->waits;
-    cl_event        before = NULL;
-    qst_status      status = QST_OK;
-    bool            remembered = go->event || runner->recipe.n_workspaces;
-    for (*done = 0; *done < runner->n_steps; ++*done) {
-        cl_event event = NULL;
-        bool     at_end = *done + 1 == runner->n_steps;
-        bool     make = (at_end ? remembered : !go->in_order) || (*done == 0 && go->first);
-        status = any_step(runner, *done, go, h->blocks, n_wait, n_wait ? waits : NULL, make ? &event : NULL, err);
-        if (status != QST_OK) {
-            /* A call that failed may have enqueued a part of what it does. */
-            *done += runner->recipe.steps[*done].op ? 1 : 0;
-            break;
-        }
-        if (*done == 0 && go->first && clRetainEvent(event) == CL_SUCCESS)
-            *first = event;
-        if (before)
-            (void)clReleaseEvent(before);
-        before = event;
-        n_wait = go->in_order ? 0 : 1;
-        waits = &before;
-    }
-    if (status == QST_OK) {
-        *last = before;
-        before = NULL;
-    }
-    if (before)
-        (void)clReleaseEvent(before);
-    return status;
-}
-
-/* Bits of the operands that the first n steps use. */
-static uint32_t operands_of(const qst__runner *runner, uint32_t n)
-{
-    uint32_t bits = 0;
-    for (uint32_t step = 0; step < n; step++)
-        for (uint32_t i = 0; i < runner->recipe.steps[step].n_args; i++) {
-            const qst_arg *arg = &runner->recipe.steps[step].args[i];
-            if (arg->kind == QST_ARG_OPERAND && arg->index < QST_OPERANDS_MAX)
-                bits |= 1u << arg->index;
-        }
-    return bits;
-}
-
-static qst_status enqueue_chain(qst__runner *runner, const qst__go *go, qst_error *err)
-{
-    hold       h = {.waits = NULL};
-    cl_event   first = NULL, last = NULL;
-    uint32_t   done = 0;
-    qst_status status = take_blocks(runner, go, &h, err);
-    if (status == QST_OK)
-        status = gather_waits(runner, go, &h, err);
-    if (status == QST_OK)
-        status = enqueue_steps(runner, go, &h, &first, &last, &done, err);
-    give_blocks(runner, go, &h, last, done > 0);
-    if (status != QST_OK && go->touched)
-        *go->touched = operands_of(runner, done);
-    if (status == QST_OK && go->first) {
-        *go->first = first;
-        first = NULL;
-    }
-    if (status == QST_OK && go->event) {
-        *go->event = last;
-        last = NULL;
-    }
-    if (first)
-        (void)clReleaseEvent(first);
-    if (last)
-        (void)clReleaseEvent(last);
-    if (h.waits != h.few)
-        qst__free(runner->alloc, h.waits);
-    return status;
 }
 
 qst_status qst__runner_enqueue(qst__runner *runner, const qst__go *go, qst_error *err)
 {
     if (!runner->plain)
-        return enqueue_chain(runner, go, err);
+        return qst__runner_chain(runner, go, err);
     cl_event  *event = go->event ? go->event : go->first;
     qst_status status = enqueue_step(runner, 0, go, NULL, go->n_wait, go->n_wait ? go->wait_list : NULL, event, err);
     if (status == QST_OK && go->first && go->event)

@@ -44,8 +44,8 @@ void regret_close(regret_pool *pool);
 #define REGRET_PAIRS 15 /* at least */
 
 /* Screens the candidates, and re-times the library's choice (`ours`, which has played) and the best of them in alternated
- * pairs. Adds a row for each to `rows`. The regret in *regret: by how much of the best's time the choice is slower, NAN where none was timed; *best:
- * its name (the caller frees). False after one line. */
+ * pairs. Adds a row for each to `rows`. The regret in *regret: by how much of the best's time the choice is slower, NAN
+ * where none was timed; *best: its name (the caller frees). False after one line. */
 bool regret_measure(regret_pool *pool, contest *c, const contest_player *ours, const char *winner, int64_t pairs,
                     json_t *rows, double *regret, char **best);
 
@@ -53,7 +53,11 @@ bool regret_measure(regret_pool *pool, contest *c, const contest_player *ours, c
  * line. */
 bool regret_duel(regret_pool *pool, contest *c, const char *name, const char *against, int64_t pairs, double *ratio);
 
-/* A row of JSON about who played, or was ruled out. */
+/* bench_matmul_print.c: a row of JSON about who played, or was ruled out; for people a line of heads, a problem's result,
+ * and what all of them say together. */
 json_t *matmul_row(const contest *c, const contest_player *player, const char *winner);
+void    matmul_print_heads(void);
+void    matmul_print(const json_t *result);
+void    matmul_print_summary(const json_t *all);
 
 #endif
