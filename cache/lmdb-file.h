@@ -35,8 +35,8 @@ void qst__files_path(const qst__files *files, char path[QST__PATH_MAX], const ch
 qst_status qst__files_open(qst__files *files, bool alone, const qst__alloc *alloc, qst_error *err);
 void       qst__files_finish(qst__files *files);
 
-/* An empty file is a new one for LMDB, unless the clean mark knows it as one that was not: E_CORRUPT. Open does so for who
- * is alone. */
+/* An empty file is a new one for LMDB, unless the clean mark knows it as one that was not: E_CORRUPT. Open does so for
+ * who is alone. */
 qst_status qst__files_check_emptied(const qst__files *files, qst_error *err);
 
 /* Renames data.mdb to the first free data.mdb.damaged-<n>, which `name` receives, and removes the files that went with

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * program-build.c: from what a candidate gives to a program that can run: a kept binary where there is one, else a builder,
- * else the driver; and back, from a program to the binary that is kept. */
+ * program-build.c: from what a candidate gives to a program that can run: a kept binary where there is one, else a
+ * builder, else the driver; and back, from a program to the binary that is kept. */
 #include "cl/builder.h"
 #include "cl/program-state.h"
 #include "cl/retarget.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * program-state.h: an entry of the list of programs, for program.c, which finds it, and program-build.c, which fills it. */
+ * program-state.h: an entry of the list of programs: program.c finds it, program-build.c fills it. */
 #ifndef QST_CL_PROGRAM_STATE_H
 #define QST_CL_PROGRAM_STATE_H
 
@@ -24,8 +24,8 @@ struct qst__program {
     cl_int        code; /* of the failed build */
 };
 
-/* Fills an entry that is this thread's, without the lock: from a kept binary, by the builder, or by the driver. Gives its next
- * state; *ns: what that took. */
+/* Fills an entry that is this thread's, without the lock: from a kept binary, by the builder, or by the driver. Gives its
+ * next state; *ns: what that took. */
 int qst__program_build(qst__programs *programs, const qst_program *desc, const char *options, qst__program *program,
                        uint64_t *ns);
 

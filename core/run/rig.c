@@ -72,8 +72,8 @@ static qst_status open_trials(qst__bench *r, qst_error *err)
 }
 
 /* Runs the judge once on whatever stands in the results, so that what it compiles is counted as a build and not as
- * verification of the first candidate. What a first pass takes over a second one, besides the builds that are known of, is
- * such a build too. */
+ * verification of the first candidate. What a first pass takes over a second one, besides the builds that are known of,
+ * is such a build too. */
 static qst_status warm_judge(qst__bench *r, qst_error *err)
 {
     qst__waits *waits = &r->site->ctx->cl_counters.waits;

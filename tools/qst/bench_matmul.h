@@ -53,8 +53,8 @@ bool regret_measure(regret_pool *pool, contest *c, const contest_player *ours, c
  * line. */
 bool regret_duel(regret_pool *pool, contest *c, const char *name, const char *against, int64_t pairs, double *ratio);
 
-/* bench_matmul_print.c: a row of JSON about who played, or was ruled out; for people a line of heads, a problem's result,
- * and what all of them say together. */
+/* bench_matmul_print.c: a row of JSON about who played, or was ruled out; for people a line of heads, a problem's
+ * result, and what all of them say together. */
 json_t *matmul_row(const contest *c, const contest_player *player, const char *winner);
 void    matmul_print_heads(void);
 void    matmul_print(const json_t *result);
