@@ -43,8 +43,7 @@ static uint64_t within_limits(uint64_t bytes)
 
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
         bytes = limit.rlim_cur;
-    bytes &= ~(MAP_ALIGN - 1);
-    return bytes < MAP_ALIGN ? MAP_ALIGN : bytes;
+    return bytes & ~(MAP_ALIGN - 1);
 }
 
 static int start_mdb(qst__env *env, const char *path, unsigned flags)
@@ -268,6 +267,10 @@ static qst_status make(qst__env **out, const char *folder, uint64_t limit, bool 
     atomic_store(&env->limit, within_limits(limit));
     (void)snprintf(env->files.folder, sizeof env->files.folder, "%s", folder);
     status = qst__folder_trust(folder, err);
+    if (status == QST_OK && atomic_load(&env->limit) == 0)
+        status =
+            qst__fail(err, QST_E_REFUSED, "store", "'%.300s': this process may write no files of %d KiB (RLIMIT_FSIZE)",
+                      folder, (int)(MAP_ALIGN >> 10));
     if (status == QST_OK && stat(folder, &found) == 0) {
         env->device = found.st_dev;
         env->inode = found.st_ino;

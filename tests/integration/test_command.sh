@@ -49,6 +49,7 @@ refuses '--k is missing' bench matmul --m 3 --n 4
 refuses 'qst bench matmul: --range 9..3: not LOW..HIGH' bench matmul --random 2 --range 9..3
 refuses 'qst bench matmul: --range: only for the problems of --random' bench matmul 8 --range 3..9
 refuses 'qst bench matmul: --skip: only for the problems of --random' bench matmul 8 --skip 2
+refuses 'qst bench matmul: --skip 2: leaves none of the 2 random problems' bench matmul --random 2 --skip 2
 refuses 'qst bench tunings: --range 8: not LOW..HIGH' bench tunings --range 8
 refuses '--n is missing: --m, --n and --k name one problem together' bench matmul 8 --m 3
 refuses 'qst bench verify: --pairs: no such option' bench verify --pairs 3

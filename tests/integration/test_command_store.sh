@@ -72,6 +72,15 @@ verdict $? '  names the folder and the cause'
 runs 0 cache export "$work/answers.json"
 [ ! -s "$out" ] && head -c 40 "$work/answers.json" | grep -q quernstone
 verdict $? '  a file'
+runs 0 cache export -
+head -c 40 "$out" | grep -q quernstone && [ ! -e - ]
+verdict $? '  - is standard output, as it is standard input to import'
+# A stream that is closed is not another file: the store's would be written over.
+: >"$out"
+(timeout 240 "$qst" tune --sizes 24 --pin 'matmul.naive.*' --set store.environment=closed >&- 2>"$err")
+[ $? -eq 1 ] && [ "$(cat "$err")" = 'qst: standard output: cannot be written' ]
+verdict $? '  standard output is closed: exit code 1, one line'
+runs 0 cache verify --set store.environment=closed
 for job in 'cache verify' 'cache ls' 'cache export' "cache import $work/answers.json"; do # a store that is not there
     # shellcheck disable=SC2086
     runs 1 $job --set store.path=/dev/null --set log=error

@@ -235,6 +235,14 @@ static void full_disk(void **state)
         _exit(fill_up(folder, false, "': ")); /* EFBIG, or EIO after a part */
     }
     assert_int_equal(program_end(pid), 0);
+    pid = fork();
+    if (pid == 0) {
+        struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+        if (setrlimit(RLIMIT_FSIZE, &none) != 0)
+            _exit(98);
+        _exit(fill_up(folder, true, "RLIMIT_FSIZE"));
+    }
+    assert_int_equal(program_end(pid), 0);
     folder_remove(folder);
 }
 

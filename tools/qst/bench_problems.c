@@ -130,6 +130,9 @@ static int add_random(matmul_wishes *all, const matmul_options *o, const char *v
     free(first);
     if (!good)
         return args_usage(verb, "--range %s: not LOW..HIGH within 1..%d", out_shown(o->range).text, PROBLEM_SIDE_MAX);
+    if (o->skip >= o->random)
+        return args_usage(verb, "--skip %" PRId64 ": leaves none of the %" PRId64 " random problems", o->skip,
+                          o->random);
     for (int64_t i = 0; i < o->random; i++) {
         int64_t m = log_uniform(&state, low, high), n = log_uniform(&state, low, high);
         int64_t k = log_uniform(&state, low, high);

@@ -236,7 +236,7 @@ static const verb_job jobs[] = {
      "",
      "removes what the options name, at least one of --unusable, --op, --programs-mb, --quarantine, --all",
      {"unusable", "op", "programs-mb", "quarantine", "all"}},
-    {"export", "[FILE]", "verdicts as JSON, to FILE or standard output", {"op"}},
+    {"export", "[FILE]", "verdicts as JSON, to FILE, or standard output without one or for -", {"op"}},
     {"import",
      "FILE",
      "takes them in on another machine as priors: used after one re-check, never before what was measured there",

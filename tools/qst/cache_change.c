@@ -110,7 +110,7 @@ int cache_export(const cache_job *job)
     int        code = 0;
     if (status < 0)
         code = out_error("cache", status, &err);
-    else if (job->word)
+    else if (job->word && strcmp(job->word, "-") != 0)
         code = file_write(job->word, text.text, text.length);
     else
         fwrite(text.text, 1, text.length, stdout);

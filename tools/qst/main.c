@@ -5,10 +5,13 @@
 #include "out.h"
 #include "verb.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <quernstone/version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const verb_info *const verbs[] = {
     &verb_devices, &verb_plugins, &verb_config, &verb_doctor,  &verb_keys,  &verb_shapes,
@@ -117,9 +120,20 @@ static void set_environment(const char *verb)
         (void)setenv("POCL_AFFINITY", "1", 0);
 }
 
+/* Where a standard stream is closed, the next file that is opened would be it, and be written to: the store's, say. What
+ * stands there instead fails. */
+static void hold_streams(void)
+{
+    for (int i = 0; i <= STDERR_FILENO; i++)
+        if (fcntl(i, F_GETFD) == -1 && errno == EBADF &&
+            open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY) != i)
+            _exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
     int status;
+    hold_streams();
     qst__place_keep_drivers();
     set_environment(argc > 1 ? argv[1] : NULL);
     status = dispatch(argc, argv);
