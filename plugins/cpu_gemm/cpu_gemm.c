@@ -11,7 +11,7 @@
 /* A name tells tile, block of k, what is packed and, where that is not 4 and along rows, cut and groups a unit. Rows that
  * differ in the last two only, or in the block while A is read in place, share their programs. Short blocks are for few
  * rows: they read B in the order of memory, or fetch it ahead. Other types than f32 alone and f64 alone are for rows that
- * copy A. */
+ * copy A. Tall rows share their program. */
 /* clang-format off */
 static const struct cpu_gemm_row rows[] = {
     /* variant,                mr, nv, kc,  pack,      parts for a unit, cut,          slices, most_m, ahead */
@@ -30,6 +30,10 @@ static const struct cpu_gemm_row rows[] = {
     {"8x3_k192_ab_rows1",      8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0},
     {"6x4_k128_ab_rows2",      6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0},
     {"8x3_k32_a_columns1",     8,  3,  32,  CPU_GEMM_PACK_A,     1, CPU_GEMM_COLUMNS, 1,      64,     0},
+    {"24x1_k128_ab_rows1",     24, 1,  128, CPU_GEMM_TALL_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0},
+    {"24x1_k256_ab_rows1",     24, 1,  256, CPU_GEMM_TALL_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0},
+    {"24x1_k128_a",            24, 1,  128, CPU_GEMM_TALL_A,     4, CPU_GEMM_ROWS,    1,      0,      0},
+    {"24x1_k256_a",            24, 1,  256, CPU_GEMM_TALL_A,     4, CPU_GEMM_ROWS,    1,      0,      0},
     {"6x4_k384_split8",        6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      128,    0},
 };
 /* clang-format on */
@@ -86,7 +90,7 @@ static int32_t program(void *user, const qst_device *device, const qst_key *key,
     }
     if (index >= CPU_GEMM_PROGRAMS)
         return QST_E_INVALID;
-    cpu_gemm_source(out);
+    cpu_gemm_source(self->row, out);
     out->options = self->options[index];
     return QST_OK;
 }

@@ -13,8 +13,10 @@
 enum { CPU_GEMM_CASES = 4, CPU_GEMM_OPTIONS = 160 };
 enum { CPU_GEMM_PROGRAMS = STORAGE_PAIRS * CPU_GEMM_CASES, CPU_GEMM_ADD = 4 * CPU_GEMM_CASES };
 
-/* What is copied to local memory before it is used. B is copied anyway where its rows are adjacent. */
+/* What is copied to local memory before it is used. B is copied anyway where its rows are adjacent. Tall: as tiles of
+ * cpu_tall.cl want it, A and B or A alone. */
 enum { CPU_GEMM_IN_PLACE = 0, CPU_GEMM_PACK_A = 1, CPU_GEMM_PACK_B = 2, CPU_GEMM_PACK_BOTH = 3 };
+enum { CPU_GEMM_TALL_A = 5, CPU_GEMM_TALL_BOTH = 7, CPU_GEMM_TALL = 4 /* its bit */ };
 
 /* How C is cut into the parts of work-groups: along rows where there are rows enough, else along columns; along columns
  * alone; half of the parts along rows, half along columns. */
@@ -57,8 +59,8 @@ struct cpu_gemm_problem {
     int64_t            kc;
 };
 
-/* The text of the kernel; the options of a row's program. */
-void cpu_gemm_source(qst_program *out);
+/* The text of a row's kernel; the options of its program. */
+void cpu_gemm_source(const struct cpu_gemm_row *row, qst_program *out);
 void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *text, size_t size);
 
 /* Is the device a CPU with local memory enough? */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * launch.c: what a row makes of a problem: how C is cut into parts, options, limits, cost and launch of cpu_gemm.cl.
+ * launch.c: what a row makes of a problem: how C is cut into parts, options, limits, cost and launch of cpu_gemm.cl and
+ * cpu_tall.cl.
  */
 #include "cpu_gemm.cl.h"
 #include "cpu_gemm.h"
+#include "cpu_tall.cl.h"
 #include <stdio.h>
 
 #define LOCAL_SLACK  16384u /* bytes of local memory to keep clear of: PoCL aborts the process beyond its limit */
@@ -12,6 +14,10 @@
 #define VECTOR_BYTES 64u
 #define PACKED_BYTES 860000u   /* of A at a time: with a panel of B within a second-level cache of 1 MB */
 #define PACKED_ROWS  516u      /* rows of A at a time, at most */
+#define TALL_VECTORS 64u       /* of columns of B at a time in tall rows */
+#define TALL_STEP    8         /* rows by which the height of their last tile goes */
+#define TALL_LEAST   64        /* rows and columns under which they are a last resort */
+#define TALL_GAIN    0.93      /* how much longer than other tiles they take */
 #define PART_FLOPS   2000000.0 /* least work of a part: under it waking another thread costs more than it gives */
 #define LAUNCH_NS    20000.0   /* of a launch: the wake-up of the workers */
 #define SHARE        0.85      /* of the peak of two fma units that the tiles reach */
@@ -24,7 +30,7 @@
 #define LATE         1.2       /* the same where nothing of it is fetched ahead */
 #define SMALL_B      1048576.0 /* bytes of B that stay in a second-level cache of 2 MB anyway */
 #define LARGE_B      8388608.0 /* bytes of B over which panels read in place come late, their rows being pages apart */
-#define PANEL_BYTES  40960u    /* of a panel of B that stays in a first-level cache of 48 KB */
+#define PANEL_BYTES  40960u    /* of a panel of B, or a tall tile of A, that stays in a first-level cache of 48 KB */
 #define SPILLED      1.06      /* how much longer products with a larger one take */
 #define STRIDED      1.25      /* the same where it is read in place, of a large B */
 #define WAIT         0.01      /* the same, over the parts of a unit: at the end one waits for the other */
@@ -60,6 +66,17 @@ static int is_plain(uint32_t storage)
     return storage_element(storage) <= QST_F64 && storage_out(storage) == storage_element(storage);
 }
 
+static int is_tall(const struct cpu_gemm_row *row)
+{
+    return (row->pack & CPU_GEMM_TALL) != 0;
+}
+
+/* Rows by which a part's last tile may be less than whole. */
+static uint32_t grain(const struct cpu_gemm_row *row)
+{
+    return is_tall(row) ? TALL_STEP : row->mr;
+}
+
 static int packs_b(const struct cpu_gemm_row *row, uint32_t index)
 {
     return (row->pack & CPU_GEMM_PACK_B) || (index & 1u);
@@ -80,6 +97,8 @@ static uint32_t packed_rows(const struct cpu_gemm_row *row, uint32_t type)
 
 static uint64_t local_bytes(const struct cpu_gemm_row *row, uint32_t type, int pack_b, int64_t kc)
 {
+    if (is_tall(row))
+        return (uint64_t)kc * row->mr * item(type) + (uint64_t)(kc + 1) * (pack_b ? TALL_VECTORS : 1) * VECTOR_BYTES;
     const uint64_t a =
         row->pack & CPU_GEMM_PACK_A ? (uint64_t)packed_rows(row, type) * packed_lines(row, type) * VECTOR_BYTES : 0;
     return a + (uint64_t)kc * (pack_b ? row->nv : 1) * VECTOR_BYTES;
@@ -93,15 +112,17 @@ void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *te
                         packs_b(row, index));
     if (row->ahead && !packs_b(row, index))
         used += snprintf(text + used, size - (size_t)used, " -DAHEAD=1");
-    if (row->pack & CPU_GEMM_PACK_A)
+    if (is_tall(row))
+        snprintf(text + used, size - (size_t)used, " -DCOLS=%u", TALL_VECTORS);
+    else if (row->pack & CPU_GEMM_PACK_A)
         snprintf(text + used, size - (size_t)used, " -DPACK_A=1 -DROWS=%u -DLINES=%u", packed_rows(row, type),
                  packed_lines(row, type));
 }
 
-void cpu_gemm_source(qst_program *out)
+void cpu_gemm_source(const struct cpu_gemm_row *row, qst_program *out)
 {
-    out->data = cpu_gemm_cl;
-    out->length = sizeof cpu_gemm_cl - 1;
+    out->data = is_tall(row) ? cpu_tall_cl : cpu_gemm_cl;
+    out->length = is_tall(row) ? sizeof cpu_tall_cl - 1 : sizeof cpu_gemm_cl - 1;
 }
 
 int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *device, const char **why)
@@ -122,6 +143,8 @@ static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
     const int64_t  bytes = v[QST_MATMUL_KEY_ELEM_LHS] == QST_F64 ? 8 : 4, width = row->nv * VECTOR_BYTES / bytes;
     const int64_t  cols = v[QST_MATMUL_KEY_N] < width ? v[QST_MATMUL_KEY_N] : width;
     const int64_t  depth = v[QST_MATMUL_KEY_K] < (int64_t)row->kc ? v[QST_MATMUL_KEY_K] : (int64_t)row->kc;
+    if (is_tall(row))
+        return v[QST_MATMUL_KEY_M] >= TALL_LEAST && v[QST_MATMUL_KEY_N] >= TALL_LEAST;
     return v[QST_MATMUL_KEY_M] >= 2 * (int64_t)row->mr && depth * cols * bytes > NEAR_BYTES &&
            (!(row->pack & CPU_GEMM_PACK_A) || v[QST_MATMUL_KEY_N] > width);
 }
@@ -167,6 +190,8 @@ int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, 
     p->kc = strict && !p->narrow && v->k > (int64_t)row->kc ? v->k : (int64_t)row->kc;
     if (!is_plain(p->storage) && !(row->pack & CPU_GEMM_PACK_A))
         return qstk_no(why, "A is read in place: A, B and C all f32 or all f64 only");
+    if (!is_plain(p->storage) && is_tall(row))
+        return qstk_no(why, "A, B and C all f32 or all f64 only");
     if (v->k > p->kc && !p->narrow && !(size >= ALPHA_LEAST && size <= ALPHA_MOST))
         return qstk_no(why, "k in several blocks, and alpha not within 2^-32 and 2^32");
     if (p->kc > (int64_t)row->kc && row->pack & CPU_GEMM_PACK_A)
@@ -212,7 +237,7 @@ static struct cut cut_problem(const struct cpu_gemm_row *row, const qst_device *
     cut.down = row->cut == CPU_GEMM_COLUMNS ? 1 : row->cut == CPU_GEMM_GRID ? parts / 2 : parts;
     cut.down = at_most(cut.down, ceil_div(v->m, 4 * mr));
     cut.over = at_most(parts / cut.down, ceil_div(v->n, nr));
-    cut.bm = ceil_div(ceil_div(v->m, cut.down), mr) * mr;
+    cut.bm = ceil_div(ceil_div(v->m, cut.down), grain(row)) * grain(row);
     cut.bn = ceil_div(ceil_div(v->n, cut.over), nr) * nr;
     cut.down = ceil_div(v->m, cut.bm);
     cut.over = ceil_div(v->n, cut.bn);
@@ -233,6 +258,11 @@ static double lateness(const struct cpu_gemm_row *row, const struct matmul_view 
 
 static double slowness(const struct cpu_gemm_row *row, const struct matmul_view *v, double b_bytes)
 {
+    if (is_tall(row))
+        return TALL_GAIN * (row->kc * row->mr * item(v->type) <= PANEL_BYTES ? 1.0 : SPILLED) *
+               (b_bytes <= SMALL_B || packs_b(row, v->index) ? 1.0
+                : b_bytes <= LARGE_B                         ? SPILLED
+                                                             : STRIDED);
     if (b_bytes <= SMALL_B || row->kc * row->nv * VECTOR_BYTES <= PANEL_BYTES)
         return 1.0;
     return b_bytes > LARGE_B && !packs_b(row, v->index) ? STRIDED : SPILLED;
@@ -245,14 +275,14 @@ double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *devic
     const struct matmul_view *v = &p->view;
     const struct cut          cut = cut_problem(row, device, v);
     const double              products = (double)(v->outer * v->inner), width = vector(v->type);
-    const double              rows = (double)qstk_round_up((uint64_t)v->m, (row->mr + 1) / 2);
-    const double              cols = (double)qstk_ceil_div((uint64_t)v->n, (uint64_t)width);
-    const double              depth = (double)(v->slice ? v->slice : v->k);
-    const double              blocks = (double)qstk_ceil_div((uint64_t)depth, row->kc);
-    const double              groups = (double)(cut.down * cut.over * cut.among);
-    const double              units = groups < device->units ? groups : device->units;
-    const double              copy = v->index & 1u ? TRANSPOSE : row->pack & CPU_GEMM_PACK_B ? PACK_STEPS : 0.0;
-    const double              steps = rows * cols * (depth + 8.0 * blocks) + (double)cut.down * copy * cols * depth +
+    const double rows = (double)qstk_round_up((uint64_t)v->m, is_tall(row) ? TALL_STEP : (row->mr + 1) / 2);
+    const double cols = (double)qstk_ceil_div((uint64_t)v->n, (uint64_t)width);
+    const double depth = (double)(v->slice ? v->slice : v->k);
+    const double blocks = (double)qstk_ceil_div((uint64_t)depth, row->kc);
+    const double groups = (double)(cut.down * cut.over * cut.among);
+    const double units = groups < device->units ? groups : device->units;
+    const double copy = v->index & 1u ? TRANSPOSE : row->pack & CPU_GEMM_PACK_B ? PACK_STEPS : 0.0;
+    const double steps = rows * cols * (depth + 8.0 * blocks) + (double)cut.down * copy * cols * depth +
                          (row->pack & CPU_GEMM_PACK_A ? (double)cut.over * PACK_STEPS * rows * depth / width : 0.0) +
                          (row->pack == CPU_GEMM_PACK_A ? rows / row->mr * cols * depth : 0.0);
     const double of_ab = bytes_of(storage_element(p->storage)), of_c = bytes_of(storage_out(p->storage));
@@ -271,7 +301,8 @@ int32_t cpu_gemm_launch(const struct cpu_gemm_row *row, const qst_device *device
     const struct matmul_view *v = &p->view;
     const struct cut          cut = cut_problem(row, device, v);
     qst_arg                   args[MATMUL_ARGS + 6];
-    qst_launch launch = qstk_launch(CPU_GEMM_CASES * p->storage + v->index, "cpu_gemm", 3, args, QSTK_COUNT(args));
+    qst_launch launch = qstk_launch(CPU_GEMM_CASES * p->storage + v->index, is_tall(row) ? "cpu_tall" : "cpu_gemm", 3,
+                                    args, QSTK_COUNT(args));
     matmul_args(v, args);
     args[MATMUL_ARGS] = qstk_i32(cut.bm);
     args[MATMUL_ARGS + 1] = qstk_i32(cut.bn);

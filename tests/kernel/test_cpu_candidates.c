@@ -237,6 +237,7 @@ static void refusals(void **state)
     matmul_case_refused(&bench, "cpu_gemm.6x4_k384", &p, "A and B of different types");
     make(&p, shape, QST_F16, 0, 0, 0);
     matmul_case_refused(&bench, "cpu_gemm.6x4_k384", &p, "A is read in place: A, B and C all f32 or all f64 only");
+    matmul_case_refused(&bench, "cpu_gemm.24x1_k128_a", &p, "A, B and C all f32 or all f64 only");
     qst_matmul_init(&p, 20000, 20000, 300, QST_F16);
     matmul_case_refused(&bench, "cpu_gemm.6x4_k256_ab", &p,
                         "sums between blocks of k would be over 512 MiB or larger than the device's largest buffer");
@@ -329,6 +330,9 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k384", 64, 64, 64, QST_OK},
         {"cpu_gemm.6x4_k256_ab", 64, 64, 64, QST_POOR},
         {"cpu_gemm.6x4_k256_ab", 1024, 1024, 1024, QST_OK},
+        {"cpu_gemm.24x1_k128_ab_rows1", 1024, 1024, 1024, QST_OK},
+        {"cpu_gemm.24x1_k128_ab_rows1", 32, 1024, 1024, QST_POOR},
+        {"cpu_gemm.24x1_k128_a", 1024, 32, 1024, QST_POOR},
         {"cpu_gemm.8x3_k64_columns1_ahead", 1024, 1024, 1024, QST_POOR},
         {"cpu_gemm.8x3_k64_columns1_ahead", 16, 4096, 4096, QST_OK},
         {"cpu_gemm.8x3_k32_a_columns1", 16, 4096, 4096, QST_POOR},
@@ -370,8 +374,8 @@ static void first_by_estimate(void **state)
     } all[] = {
         {"cpu_gemm.8x3_k64_columns1_ahead", 4, 4096, 4096, 0},
         {"cpu_gemm.8x3_k64_columns1_ahead", 32, 4096, 4096, 0},
-        {"cpu_gemm.8x3_k384", 256, 256, 256, 0},
-        {"cpu_gemm.8x3_k192_ab_rows2", 2048, 2048, 2048, 0},
+        {"cpu_gemm.24x1_k256_a", 256, 256, 256, 0},
+        {"cpu_gemm.24x1_k256_ab_rows1", 2048, 2048, 2048, 0},
         {"gemv.dot_8x1_groups64", 4096, 1, 4096, 0},
         {"gemv.dot_8x1_groups64", 1, 4096, 4096, 1},
         {"gemv.sweep_16", 1, 4096, 4096, 0},
