@@ -42,6 +42,9 @@ typedef struct qst__pick {
  * there is. */
 qst_status qst__device_pick(const qst__pick *pick, cl_platform_id *platform, cl_device_id *device, qst_error *err);
 
+/* By which index a search for these names means the device; −1: it is not among the matches, or there is no memory. */
+int32_t qst__device_index(const char *platform, const char *name, cl_device_id device);
+
 /* Calls visit for every device of every platform, in the loader's order. A platform without devices is passed over. */
 qst_status qst__device_each(const qst__alloc *alloc,
                             void (*visit)(void *user, cl_platform_id platform, cl_device_id device), void *user,

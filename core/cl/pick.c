@@ -136,3 +136,31 @@ qst_status qst__device_pick(const qst__pick *pick, cl_platform_id *platform, cl_
     qst__str_finish(&s.seen);
     return status;
 }
+
+typedef struct rank {
+    const qst__alloc *alloc;
+    const char       *platform, *name;
+    cl_device_id      device;
+    int32_t           matches, index; /* −1: not met yet */
+} rank;
+
+static void look(void *user, cl_platform_id platform, cl_device_id device)
+{
+    rank *r = user;
+    char *of_platform = qst__platform_text(r->alloc, platform, CL_PLATFORM_NAME);
+    char *name = qst__device_text(r->alloc, device, CL_DEVICE_NAME);
+    if (contains(of_platform, r->platform) && contains(name, r->name)) {
+        if (device == r->device)
+            r->index = r->matches;
+        r->matches++;
+    }
+    qst__free(r->alloc, of_platform);
+    qst__free(r->alloc, name);
+}
+
+int32_t qst__device_index(const char *platform, const char *name, cl_device_id device)
+{
+    qst__alloc alloc = qst__alloc_default();
+    rank       r = {.alloc = &alloc, .platform = platform, .name = name, .device = device, .index = -1};
+    return qst__device_each(&alloc, look, &r, NULL) == QST_OK ? r.index : -1;
+}

@@ -57,12 +57,14 @@ static bool make_config(const qst__shelf *shelf, uint32_t candidate, qst__str *o
 {
     const qst_context    *ctx = shelf->site->ctx;
     const qst__candidate *c = &shelf->set->model.candidates[candidate];
+    const qst_device     *facts = &shelf->site->facts.device;
     qst__json            *all = qst__json_object(), *plugins = qst__json_object(), *tune = qst__json_object();
     qst__json            *device = qst__json_object(), *candidates = qst__json_object(), *pin = qst__json_array();
     bool                  made;
 
-    qst__json_set_text(device, "platform", shelf->site->facts.device.platform);
-    qst__json_set_text(device, "name", shelf->site->facts.device.name);
+    qst__json_set_text(device, "platform", facts->platform);
+    qst__json_set_text(device, "name", facts->name);
+    qst__json_set_int(device, "index", qst__device_index(facts->platform, facts->name, shelf->site->device));
     qst__json_set(plugins, "dirs", list_of(&ctx->settings->plugin_dirs));
     qst__json_set(plugins, "load", list_of(&ctx->settings->plugin_load));
     qst__json_set_bool(tune, "short_circuit", false);

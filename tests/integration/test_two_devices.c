@@ -215,6 +215,7 @@ static void placed_by_name(void **state)
     (void)state;
     for (int i = 0; i < DEVICES; i++) {
         qst__place     place;
+        qst__pick      wanted = {.platform = "Portable", .name = ""};
         cl_platform_id of = NULL;
         cl_device_id   id = NULL;
         uint64_t       count = 0;
@@ -223,6 +224,11 @@ static void placed_by_name(void **state)
         assert_int_equal(qst__place_find(&place, &of, &id, &count), CL_SUCCESS);
         assert_ptr_equal(id, devices[i]);
         assert_ptr_equal(of, platform);
+        assert_int_equal(qst__device_index("Portable", names[i], devices[i]), 0);
+        assert_int_equal(qst__device_index("Portable", names[1 - i], devices[i]), -1);
+        wanted.index = qst__device_index("Portable", "", devices[i]);
+        assert_int_equal(qst__device_pick(&wanted, &of, &id, NULL), QST_OK);
+        assert_ptr_equal(id, devices[i]);
     }
 }
 

@@ -239,8 +239,11 @@ int args_parse(const verb_info *verb, int argc, char **argv, args_common *common
     return status;
 }
 
-void args_finish(args_common *common)
+void args_finish(const verb_info *verb, args_common *common, void *options)
 {
+    for (const args_option *o = verb->options; o && o->name; o++)
+        if (o->kind == ARGS_LIST)
+            free(((args_list *)((char *)options + o->offset))->data);
     free(common->set.data);
     free(common->pin.data);
     free(common->deny.data);

@@ -53,7 +53,7 @@ extern const char *const args_levels[];
  * words in *rest and their number in *n_rest; or EXIT_USAGE after one line on stderr. args_finish releases either way. */
 int  args_parse(const struct verb_info *verb, int argc, char **argv, args_common *common, void *options, char ***rest,
                 int *n_rest);
-void args_finish(args_common *common);
+void args_finish(const struct verb_info *verb, args_common *common, void *options);
 
 /* Prints usage, help and options of the verb to stdout; where it has a job of the name `word` (NULL: none), of that. */
 void args_help(const struct verb_info *verb, const char *word);

@@ -81,7 +81,7 @@ static int run(const verb_info *verb, int argc, char **argv)
         args_help(verb, n_rest ? rest[0] : NULL);
     else if (status == 0)
         status = verb->run(&common, options, n_rest, rest);
-    args_finish(&common);
+    args_finish(verb, &common, options);
     free(options);
     return status;
 }

@@ -210,7 +210,6 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     for (size_t i = 0; subjects && i < all.n; i++)
         subject_close(&subjects[i]);
     free(subjects);
-    free(o->sizes.data);
     device_close(&device);
     drop(&all);
     return status;
