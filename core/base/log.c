@@ -82,15 +82,16 @@ void qst__log_write(const qst__log *log, uint32_t area, uint32_t level, const ch
     if (body < 0)
         return;
 
-    /* One line, one piece: what is too long is cut and marked, inner line ends become blanks. */
+    /* One line, one piece: what is too long is cut and marked, inner line ends become blanks; names and messages of others
+     * tell no terminal what to do. */
     size_t length = start + (size_t)body;
     if (length > sizeof line - 2) {
         length = sizeof line - 2;
         memcpy(line + length - 3, "...", 3);
     }
     for (size_t i = start; i < length; i++)
-        if (line[i] == '\n' || line[i] == '\r')
-            line[i] = ' ';
+        if ((unsigned char)line[i] < ' ' || line[i] == '\x7f')
+            line[i] = line[i] == '\n' || line[i] == '\r' || line[i] == '\t' ? ' ' : '?';
     line[length++] = '\n';
     if (log->sink)
         log->sink(log->user, line, length);

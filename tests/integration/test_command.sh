@@ -77,6 +77,7 @@ refuses '--replay takes no arguments' explain 64 --replay
 refuses 'what to measure is' bench nonsense
 refuses 'no problem' tune
 refuses 'neither N nor MxNxK' tune --sizes 64,x
+refuses 'qst tune: --dtype f8: not one of' tune --sizes 64 --dtype f8
 refuses 'qst tune: an empty size' tune --sizes 3,,4
 refuses "qst explain: '': neither N nor MxNxK" explain ''
 long=$(printf '%03000d' 7 | tr 0 x)

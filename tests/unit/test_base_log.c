@@ -76,8 +76,10 @@ static void a_line_is_one_piece(void **state)
     assert_int_equal(qst__log_configure(&log, "warn,tune", NULL), QST_OK);
     QST__LOG(&log, TUNE, DEBUG, "round %d", 2);
     QST__LOG(&log, STORE, WARN, "two\nlines");
-    assert_string_equal(p.text, "quernstone: debug: tune: round 2\nquernstone: warn: store: two lines\n");
-    assert_int_equal(p.pieces, 2);
+    QST__LOG(&log, STORE, WARN, "a\tb\x1b[31m\x7f\xc3\xa9"); /* nothing that a terminal obeys; é is a letter */
+    assert_string_equal(p.text, "quernstone: debug: tune: round 2\nquernstone: warn: store: two lines\n"
+                                "quernstone: warn: store: a b?[31m?\xc3\xa9\n");
+    assert_int_equal(p.pieces, 3);
 }
 
 static int formatted;
