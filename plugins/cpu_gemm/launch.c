@@ -24,6 +24,8 @@
 #define BYTES_A_NS   20.0      /* rate at which operands come from memory, about, by all units */
 #define SPLIT_LEAST  1024      /* k of a key under which splitting it is a last resort */
 #define NEAR_BYTES   12288 /* of a panel that is read in place as fast as a copy: a quarter of a first-level cache */
+#define LINE_LOG2    6     /* of the bytes of a cache line */
+#define MANY_TILES   16    /* tiles of rows that pay for a copy of B that spares crossed lines */
 #define SCATTERED    3.0   /* how much longer B takes from memory in tall panels that few rows use */
 #define SCATTERED_K  64
 #define SCATTERED_M  96
@@ -136,16 +138,19 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
 
 /* Is it worth while to copy what may be read in place? A copy costs about as much as one reading of it. B is read once
  * for each tile of rows, A once for each panel of columns. A small panel stays near wherever it lies; of a larger one
- * rows in place cross lines, fall into the same sets of a cache, and lie in pages of their own. */
+ * rows in place cross lines, fall into the same sets of a cache, and lie in pages of their own. Of one or two vectors a row
+ * of B there is too little arithmetic to hide lines that are crossed, and many tiles pay for a copy of any size. */
 static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
 {
     const int64_t *v = key->value;
     const int64_t  bytes = v[QST_MATMUL_KEY_ELEM_LHS] == QST_F64 ? 8 : 4, width = row->nv * VECTOR_BYTES / bytes;
     const int64_t  cols = v[QST_MATMUL_KEY_N] < width ? v[QST_MATMUL_KEY_N] : width;
     const int64_t  depth = v[QST_MATMUL_KEY_K] < (int64_t)row->kc ? v[QST_MATMUL_KEY_K] : (int64_t)row->kc;
+    const int narrow = v[QST_MATMUL_KEY_N] * bytes <= 2 * VECTOR_BYTES && v[QST_MATMUL_KEY_RHS_STRIDE] < LINE_LOG2 &&
+                       v[QST_MATMUL_KEY_M] >= MANY_TILES * (int64_t)row->mr;
     if (is_tall(row))
         return v[QST_MATMUL_KEY_M] >= TALL_LEAST && v[QST_MATMUL_KEY_N] >= TALL_LEAST;
-    return v[QST_MATMUL_KEY_M] >= 2 * (int64_t)row->mr && depth * cols * bytes > NEAR_BYTES &&
+    return v[QST_MATMUL_KEY_M] >= 2 * (int64_t)row->mr && (narrow || depth * cols * bytes > NEAR_BYTES) &&
            (!(row->pack & CPU_GEMM_PACK_A) || v[QST_MATMUL_KEY_N] > width);
 }
 
