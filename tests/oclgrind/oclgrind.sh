@@ -29,7 +29,7 @@ failed=0
 under() {
     name=$1
     shift
-    oclgrind --data-races --local-mem-size 262144 --build-options -cl-opt-disable --log "$work/report" "$@" \
+    oclgrind --data-races --local-mem-size 786432 --build-options -cl-opt-disable --log "$work/report" "$@" \
         >"$work/out" 2>&1
     code=$?
     if [ $code -ne 0 ]; then
@@ -56,8 +56,8 @@ run() { # run OPTION...: one problem, every candidate but the fallback denied
 export XDG_CACHE_HOME="$work/cache" XDG_CONFIG_HOME="$work/config"
 if [ -n "$quick" ]; then
     under "one of each family" "$small" 'naive.*' tiled.32x32x16_4x4 tiled.splitk4_64x64x16_4x4 cpu_gemm.6x4_k256 \
-        cpu_gemm.8x3_k192_ab_rows2 gemv.dot_4x2 gemv.strip_4 gemv.sweep_4 gemv.group64_dot gemv.group32x8_cols gemv.outer \
-        unit.min double_unit.min 'probe.*'
+        cpu_gemm.8x3_k192_ab_rows2 cpu_gemm.24x1_k128_a cpu_gemm.24x1_k128_ab_rows1 gemv.dot_4x2 gemv.strip_4 \
+        gemv.sweep_4 gemv.group64_dot gemv.group32x8_cols gemv.outer unit.min double_unit.min 'probe.*'
     run
 else
     under "all candidates" "$small"
