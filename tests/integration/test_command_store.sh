@@ -75,6 +75,15 @@ verdict $? '  a file'
 runs 0 cache export -
 head -c 40 "$out" | grep -q quernstone && [ ! -e - ]
 verdict $? '  - is standard output, as it is standard input to import'
+# Two at the same time: one tunes, the other waits for what it finds; nothing fails.
+for i in 1 2; do
+    timeout 240 "$qst" tune --sizes 40,41,42 $slow --set store.environment=both >"$work/both.$i" 2>"$work/both.$i.err" &
+done
+wait
+cat "$work/both.1" "$work/both.2" >"$out"
+cat "$work/both.1.err" "$work/both.2.err" >"$err"
+[ ! -s "$err" ] && [ "$(grep -cE '^(tuned|known) ' "$out")" -eq 6 ] && [ "$(grep -c '^tuned ' "$out")" -eq 3 ]
+verdict $? '  two at the same time: each is tuned once, and known to both'
 # A stream that is closed is not another file: the store's would be written over.
 : >"$out"
 (timeout 240 "$qst" tune --sizes 24 --pin 'matmul.naive.*' --set store.environment=closed >&- 2>"$err")

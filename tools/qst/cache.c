@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const cache_options defaults = {0};
 static const args_option   table[] = {
@@ -60,6 +61,10 @@ int cache_keeps(qst_context *context, const char *verb, const char *what)
         out_fail("%s: %s is not kept: %s", verb, what, degraded);
     else if (lost)
         out_fail("%s: %s is not kept: %s: the store is read-only", verb, what, place);
+    else if (place[0] && access(place, F_OK) != 0) {
+        out_fail("%s: %s is not kept: %s was removed meanwhile", verb, what, place);
+        lost = true;
+    }
     json_decref(stat);
     return stat && !lost ? 0 : EXIT_FAILED;
 }

@@ -132,14 +132,14 @@ int device_still(device_handle *device, const args_common *common)
     return status;
 }
 
-/* Is tune.budget_ms the library's default, said by nobody? */
-static bool budget_unsaid(qst_context *context)
+/* Is a setting the library's default, said by nobody? */
+static bool is_unsaid(qst_context *context, const char *path)
 {
     json_t *rows = out_describe(context, "config");
     bool    unsaid = false;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        if (strcmp(out_member(row, "path"), "tune.budget_ms") == 0)
+        if (strcmp(out_member(row, "path"), path) == 0)
             unsaid = strcmp(out_member(row, "origin"), "default") == 0;
     }
     json_decref(rows);
@@ -157,8 +157,10 @@ static int open_context(device_handle *device, const args_common *common, const 
     }
     if (status == 0)
         status = create_as_said(&asked, common, settings);
-    if (status == 0 && budget_unsaid(asked))
+    if (status == 0 && is_unsaid(asked, "tune.budget_ms"))
         settings_put(settings, "tune.budget_ms", json_integer(0));
+    if (status == 0 && common->keeps && is_unsaid(asked, "tune.wait")) /* another process may be at it */
+        settings_put(settings, "tune.wait", json_true());
     qst_context_destroy(asked);
     if (status == 0)
         status = create(&device->context, common, settings, 0);

@@ -224,7 +224,8 @@ const verb_info verb_tune = {
         "again to go on) or `failed`; the winner's median time; winner; problem. Every finding is in the store as\n"
         "soon as it is known: a run that was interrupted goes on where it was. A line of FILE is a size or a shape\n"
         "(512, 64x32x128T), or text as logs print it (matmul m=240 n=240 k=240). There is no budget unless\n"
-        "--budget or the configuration gives one. Exit code 1 when a problem failed,\n"
+        "--budget or the configuration gives one, and what another process is tuning is waited for, unless tune.wait is\n"
+        "set. Exit code 1 when a problem failed,\n"
         "or when the store cannot keep what was found.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
