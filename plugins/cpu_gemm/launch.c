@@ -136,10 +136,16 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
     return QST_OK;
 }
 
+static int pays_to_be_tall(const qst_key *key)
+{
+    return key->value[QST_MATMUL_KEY_M] >= TALL_LEAST && key->value[QST_MATMUL_KEY_N] >= TALL_LEAST;
+}
+
 /* Is it worth while to copy what may be read in place? A copy costs about as much as one reading of it. B is read once
  * for each tile of rows, A once for each panel of columns. A small panel stays near wherever it lies; of a larger one
  * rows in place cross lines, fall into the same sets of a cache, and lie in pages of their own. Of one or two vectors a row
- * of B there is too little arithmetic to hide lines that are crossed, and many tiles pay for a copy of any size. */
+ * of B there is too little arithmetic to hide lines that are crossed, and many tiles pay for a copy of any size. Tall rows that copy A
+ * alone are for a B that stays in a second-level cache. */
 static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
 {
     const int64_t *v = key->value;
@@ -149,7 +155,9 @@ static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
     const int narrow = v[QST_MATMUL_KEY_N] * bytes <= 2 * VECTOR_BYTES && v[QST_MATMUL_KEY_RHS_STRIDE] < LINE_LOG2 &&
                        v[QST_MATMUL_KEY_M] >= MANY_TILES * (int64_t)row->mr;
     if (is_tall(row))
-        return v[QST_MATMUL_KEY_M] >= TALL_LEAST && v[QST_MATMUL_KEY_N] >= TALL_LEAST;
+        return pays_to_be_tall(key) &&
+               (row->pack & CPU_GEMM_PACK_B ||
+                (double)v[QST_MATMUL_KEY_N] * (double)v[QST_MATMUL_KEY_K] * (double)bytes < SMALL_B);
     return v[QST_MATMUL_KEY_M] >= 2 * (int64_t)row->mr && (narrow || depth * cols * bytes > NEAR_BYTES) &&
            (!(row->pack & CPU_GEMM_PACK_A) || v[QST_MATMUL_KEY_N] > width);
 }
@@ -163,8 +171,10 @@ int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const
     plain = v[QST_MATMUL_KEY_ELEM_LHS] <= QST_F64 && v[QST_MATMUL_KEY_ELEM_OUT] == v[QST_MATMUL_KEY_ELEM_LHS];
     if (plain && row->pack == CPU_GEMM_PACK_A)
         return qstk_poor(why, "copies A, which these types need not");
+    if (plain && row->pack == CPU_GEMM_PACK_BOTH && row->mr == 8 && pays_to_be_tall(key))
+        return qstk_poor(why, "tall tiles do the same with fewer operations");
     if (plain && row->pack && !pays_to_copy(row, key))
-        return qstk_poor(why, "copying costs more than it saves for matrices this small");
+        return qstk_poor(why, "what it copies costs more than it saves for matrices of this size");
     if (row->slices > 1 && (v[QST_MATMUL_KEY_N] > row->most_m || v[QST_MATMUL_KEY_K] < SPLIT_LEAST))
         return qstk_poor(why, "split along k for few columns and long sums");
     if (row->most_m && v[QST_MATMUL_KEY_M] > row->most_m)
