@@ -13,9 +13,12 @@
 #define CLOCK_MHZ 1980.0 /* of the device that the tables' costs are of */
 #define BYTES_NS  4500.0 /* of its memory */
 #define LAUNCH_NS 3000.0
-#define NEAR      1.1 /* a row is compared at first where it is expected within this of the best */
-#define LOW_END                                                                                                        \
-    0.6 /* a problem at the lower end of a bucket, over the key's values: buckets begin over a half of them */
+
+/* A row is compared at first where it is expected within `near` of the best for a problem `of` the key's values: at the
+ * upper end of the bucket, or near its lower end, which is over a half of them. */
+static const struct {
+    double of, near;
+} ends[] = {{1.0, 1.1}, {0.6, 1.07}};
 
 /* ns an element of a tile to store it, aligned and NV_LOOSE, by the bytes of an element: 4, 2. */
 static const double store_ns[2][2] = {{0.05, 0.12}, {0.03, 0.05}};
@@ -110,11 +113,10 @@ static double best_of(const nv_kernel_set *set, const qst_device *device, const 
 /* At either end of the bucket: one measured answer serves all of it. */
 int nv_is_near(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const qst_key *key)
 {
-    static const double ends[] = {1.0, LOW_END};
     for (size_t i = 0; i < QSTK_COUNT(ends); i++) {
         nv_view view;
-        view_of_key(&view, key, ends[i], 0);
-        if (nv_cost(row, set, device, &view) <= NEAR * best_of(set, device, key, &view))
+        view_of_key(&view, key, ends[i].of, 0);
+        if (nv_cost(row, set, device, &view) <= ends[i].near * best_of(set, device, key, &view))
             return 1;
     }
     return 0;
