@@ -114,9 +114,9 @@ const qst__key_row qst__schema[] = {
     {"tune.min_samples", QST__TYPE_INT, EVERYBODY, AT(min_samples), "3", 1, 1000, NULL, NULL,
      "samples of a candidate before it may be dropped as slow; a first run of 4 ms or more counts as one"},
     {"tune.max_samples", QST__TYPE_INT, EVERYBODY, AT(max_samples), "10", 1, 1000, NULL, NULL,
-     "samples of a candidate at most"},
+     "samples of a candidate at most, before the final takes more of those that may still be the best"},
     {"tune.speed_factor", QST__TYPE_REAL, EVERYBODY, AT(speed_factor), "1.5", 1, 100, NULL, NULL,
-     "a candidate is dropped when its best time is over this times the best of all"},
+     "a candidate is dropped when its best time is over this times the best of all; over less, the more samples there are"},
     {"tune.prune_factor", QST__TYPE_REAL, EVERYBODY, AT(prune_factor), "5", 0, 1e6, NULL, NULL,
      "a candidate is not built when its estimate is over this times the best measured time; 0: each is"},
     {"tune.short_circuit", QST__TYPE_BOOL, EVERYBODY, AT(short_circuit), "true", 0, 0, NULL, NULL,
@@ -190,7 +190,7 @@ const qst__key_row qst__schema[] = {
      "processes in the history, beyond which the oldest go; 0: no limit"},
 
     {"log", QST__TYPE_LOG, EVERYBODY, AT(log), "", 0, 0, NULL, "QST_LOG",
-     "a level (error, warn, info, debug) and areas (context, conf, plug, tune, cl, store, run), separated by commas"},
+     "a level (off, error, warn, info, debug) and areas (context, conf, plug, tune, cl, store, run), separated by commas"},
 };
 /* clang-format on */
 

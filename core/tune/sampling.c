@@ -69,8 +69,8 @@ static void let_go(qst__schedule *s, uint32_t i, double factor, uint64_t best)
     s->live[i] = false;
     qst__schedule_finding(s, i)->outcome = QST__OUTCOME_ELIMINATED;
     qst__finding_why(qst__schedule_finding(s, i), s->verdict->alloc,
-                     "best of %u samples %llu ns, over %.4g times %llu ns", s->samples[i].count,
-                     (unsigned long long)s->samples[i].best, factor, (unsigned long long)best);
+                     "best of %u samples %.4g ms, over %.4g times %.4g ms", s->samples[i].count,
+                     (double)s->samples[i].best * 1e-6, factor, (double)best * 1e-6);
     qst__schedule_commit(s, i);
 }
 

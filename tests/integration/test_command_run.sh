@@ -47,7 +47,7 @@ runs 0 run matmul --m 40 --n 50 --k 60 --pin 'matmul.naive*' --json
 json 'len(j["digest"]) == 16 and j["same"]'
 json 'j["right"] and j["winner"].startswith("matmul.naive.") and j["pinned"][0]["name"] == j["winner"]'
 json '0 < j["error_of_bound"] <= 1 and j["outside_untouched"] and j["inputs_untouched"]'
-runs 0 run matmul --m 16 --n 16 --k 16 --pin nobody
+runs 1 run matmul --m 16 --n 16 --k 16 --pin nobody
 says 'pinned:  nobody: no candidate of such a name'
 runs 0 run matmul --m 24 --n 24 --k 24 --pin 'matmul.naive*' --set tune.mode=background --json
 json 'j["right"] and j["pinned"][0]["name"] == j["winner"] and j["pinned"][0]["outcome"] in ("TIMED", "VERIFIED")'

@@ -35,7 +35,7 @@ static void five_candidates(void **state)
     assert_string_equal(outcome(&b, 0), "TIMED");
     assert_string_equal(outcome(&b, 1), "TIMED");
     assert_string_equal(outcome(&b, 2), "ELIMINATED");
-    assert_string_equal(why(&b, 2), "best of 3 samples 238 ns, over 1.5 times 96 ns");
+    assert_string_equal(why(&b, 2), "best of 3 samples 0.000238 ms, over 1.5 times 9.6e-05 ms");
     assert_string_equal(outcome(&b, 3), "ELIMINATED");
     assert_string_equal(outcome(&b, 4), "LAUNCH");
     assert_string_equal(why(&b, 4), "clEnqueueNDRangeKernel: -5");
@@ -65,7 +65,7 @@ static void narrows(void **state)
     start(&b, specs, scripts, 4);
     assert_int_equal(tune(&b), QST_OK);
     assert_string_equal(outcome(&b, 2), "ELIMINATED");
-    assert_string_equal(why(&b, 2), "best of 5 samples 1200 ns, over 1.167 times 940 ns");
+    assert_string_equal(why(&b, 2), "best of 5 samples 0.0012 ms, over 1.167 times 0.00094 ms");
     assert_int_equal(samples(&b, 2), 5);
     assert_string_equal(outcome(&b, 3), "TIMED");
     finish(&b);
@@ -122,9 +122,9 @@ static void long_runs(void **state)
     start(&b, specs, scripts, 4);
     assert_int_equal(tune(&b), QST_OK);
     assert_string_equal(outcome(&b, 2), "ELIMINATED");
-    assert_string_equal(why(&b, 2), "best of 1 samples 16000000 ns, over 1.5 times 10000000 ns");
+    assert_string_equal(why(&b, 2), "best of 1 samples 16 ms, over 1.5 times 10 ms");
     assert_string_equal(outcome(&b, 3), "ELIMINATED");
-    assert_string_equal(why(&b, 3), "best of 2 samples 13000000 ns, over 1.167 times 10000000 ns");
+    assert_string_equal(why(&b, 3), "best of 2 samples 13 ms, over 1.167 times 10 ms");
     assert_string_equal(winner(&b), "a");
     assert_in_range(samples(&b, 0), 3, 6);
     finish(&b);

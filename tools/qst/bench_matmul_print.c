@@ -75,6 +75,9 @@ static void print_candidates(const json_t *candidates)
         if (out_number(json_array_get(candidates, i), "median_ms") > 0)
             rows[n++] = json_array_get(candidates, i);
     qsort(rows, n, sizeof *rows, by_median);
+    if (n)
+        puts(
+            "    each candidate by itself, median of 3 to 9 rounds, to find the best: regret is measured anew, in pairs");
     for (size_t i = 0; i < n; i++)
         printf("    %10.4f  %s\n", out_number(rows[i], "median_ms"), out_member(rows[i], "who"));
     printf("    %zu timed, %zu ruled out\n", n, all - n);

@@ -235,7 +235,7 @@ static const verb_job jobs[] = {
     {"verify",
      "",
      "reads every record whole, and tells of stores that were damaged as a whole and set aside: exit code 1 where\n"
-     "        anything damaged stays",
+     "        anything damaged stays. The history is `not looked into`: it is told, and nothing rests on it",
      {"remove"}},
     {"prune",
      "",

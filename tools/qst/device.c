@@ -68,11 +68,41 @@ static char *missing_store(qst_context *context, const char *verb)
     return why;
 }
 
+/* Is a setting the library's default, said by nobody? */
+static bool is_unsaid(qst_context *context, const char *path)
+{
+    json_t *rows = out_describe(context, "config");
+    bool    unsaid = false;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (strcmp(out_member(row, "path"), path) == 0)
+            unsaid = strcmp(out_member(row, "origin"), "default") == 0;
+    }
+    json_decref(rows);
+    return unsaid;
+}
+
+/* Warnings are shown where neither a file nor a variable says what is logged: told by the variable, so that it is set
+ * before the first context has anything to warn of. */
+static void show_warnings(void)
+{
+    qst_options  options;
+    qst_context *look = NULL;
+    qst_options_init(&options);
+    options.flags = QST_NO_PLUGINS | QST_NO_STORE;
+    if (getenv("QST_LOG"))
+        return;
+    if (qst_context_create(&look, &options, NULL) < 0 || is_unsaid(look, "log"))
+        (void)setenv("QST_LOG", "warn", 1);
+    qst_context_destroy(look);
+}
+
 static int create(qst_context **context, const args_common *common, const json_t *settings, uint32_t flags)
 {
     qst_options options;
     qst_error   err = {0};
     char       *text = out_need(json_dumps(settings, JSON_COMPACT));
+    show_warnings();
     qst_options_init(&options);
     options.flags = flags;
     options.config = text;
@@ -130,20 +160,6 @@ int device_still(device_handle *device, const args_common *common)
     }
     json_decref(settings);
     return status;
-}
-
-/* Is a setting the library's default, said by nobody? */
-static bool is_unsaid(qst_context *context, const char *path)
-{
-    json_t *rows = out_describe(context, "config");
-    bool    unsaid = false;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        if (strcmp(out_member(row, "path"), path) == 0)
-            unsaid = strcmp(out_member(row, "origin"), "default") == 0;
-    }
-    json_decref(rows);
-    return unsaid;
 }
 
 static int open_context(device_handle *device, const args_common *common, const char *pin)

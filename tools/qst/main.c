@@ -111,11 +111,10 @@ static int dispatch(int argc, char **argv)
     return part == verb ? run(verb, argc - 1, argv + 1) : run(part, argc - 2, argv + 2);
 }
 
-/* The library never changes the environment; its command may, before anything reads it: warnings are shown, and PoCL's
- * threads keep to their processors, without which times vary by a factor of two. doctor tells what others would get. */
+/* The library never changes the environment; its command may, before anything reads it: PoCL's threads keep to their
+ * processors, without which times vary by a factor of two. doctor tells what others would get. */
 static void set_environment(const char *verb)
 {
-    (void)setenv("QST_LOG", "warn", 0);
     if (!verb || strcmp(verb, "doctor"))
         (void)setenv("POCL_AFFINITY", "1", 0);
 }

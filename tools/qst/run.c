@@ -198,8 +198,9 @@ const verb_info verb_run = {
         "host, within the accuracy that quernstone/matmul.h promises; everything around the matrices' elements is\n"
         "NaN, and so is what alpha = 0 or beta = 0 leaves unread. Bytes around C, and A and B, must stay as they\n"
         "were. --scaled makes data that few formats hold, while no term of a sum changes. `digest` of --json is of\n"
-        "all bytes of C, to compare two candidates by. Exit code 1 when something is wrong. With --pin, tells of each candidate of that name what became of\n"
-        "it, also where it was refused: its build log, its first wrong element, its limit.\n",
+        "all bytes of C, to compare two candidates by. Exit code 1 when something is wrong. With --pin, tells of each\n"
+        "candidate of that name what became of it, also where it was refused: its build log, its first wrong element,\n"
+        "its limit; exit code 1 also where one is wrong, does not build or launch, or none has the name.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
     .defaults = &defaults,

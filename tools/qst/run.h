@@ -23,19 +23,20 @@ typedef struct run_options {
  *   called     false: the call failed, only `problem` and `pinned` tell something
  *   outside_c  nothing around C's elements changed; inputs: nor did A and B
  *   digest     of C's buffer after the first call; `differs`: number of the first later run that gave another, 0: none
- *   pinned     [{"name", "outcome", "account"}], one for each candidate that --pin names */
+ *   pinned     [{"name", "outcome", "account"}], one for each candidate that --pin names
+ *   pin_missed one of them is wrong, does not build or does not launch, or a pin names nobody */
 typedef struct run_result {
     char        *problem;
     char        *winner;
     json_t      *pinned;
-    bool         called, outside_c, inputs;
+    bool         called, outside_c, inputs, pin_missed;
     check_result check;
     double       first_ms, min_ms, median_ms, gflops;
     uint64_t     digest;
     int          n_times, differs;
 } run_result;
 
-/* 0, or EXIT_FAILED where the call failed (after one line on stderr) or the result is wrong. */
+/* 0, or EXIT_FAILED where the call failed (after one line on stderr), the result is wrong, or a pin was missed. */
 int  run_matmul(run_result *result, const device_handle *device, const qst_matmul *problem, const run_options *options,
                 const args_list *pin);
 void run_finish(run_result *result);

@@ -130,6 +130,16 @@ static void add_pinned(json_t *rows, const char *name, const char *outcome, cons
                           out_need(json_pack("{s:s,s:s,s:s}", "name", name, "outcome", outcome, "account", account)));
 }
 
+/* Who is pinned is to be tried: what it did wrong is a failure of the command. */
+static bool is_fault(const char *outcome)
+{
+    static const char *const faults[] = {"WRONG", "BUILD", "LAUNCH"};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (strcmp(outcome, faults[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Accounts of the candidates that a glob names, from the key's verdict. */
 static void tell_pinned(run_result *r, const device_handle *device, qst_set *set, const qst_matmul *p, const char *glob)
 {
@@ -147,9 +157,11 @@ static void tell_pinned(run_result *r, const device_handle *device, qst_set *set
         if (!verdict_matches(glob, out_member(finding, "name")))
             continue;
         char *account = verdict_account(finding);
+        r->pin_missed = r->pin_missed || is_fault(out_member(finding, "outcome"));
         add_pinned(r->pinned, out_member(finding, "name"), out_member(finding, "outcome"), account);
         free(account);
     }
+    r->pin_missed = r->pin_missed || (verdict && json_array_size(r->pinned) == before);
     if (json_array_size(r->pinned) == before)
         add_pinned(r->pinned, glob, "",
                    verdict ? "no candidate of such a name"
@@ -185,7 +197,7 @@ out:
     data_finish(&all.a);
     data_finish(&all.b);
     data_finish(&all.c);
-    return done && run_right(r) ? 0 : EXIT_FAILED;
+    return done && run_right(r) && !r->pin_missed ? 0 : EXIT_FAILED;
 }
 
 bool run_right(const run_result *r)

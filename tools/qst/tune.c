@@ -146,9 +146,12 @@ static json_t *tune(const device_handle *device, const subject *s)
     /* What it learnt is kept before the next one begins: whoever ends this process loses that one only. */
     if (strcmp(state, "known") != 0)
         qst_context_settle(device->context);
-    json_t *row =
-        out_need(json_pack("{s:s,s:s,s:s,s:s,s:f,s:f}", "state", state, "op", qst_set_op(s->set)->name, "problem", text,
-                           "winner", runs, "median_ms", winner_ms(verdict), "took_ms", took));
+    /* Another problem of the key's bucket took another time. */
+    const char *on = out_member(verdict, "problem");
+    double      ms = strcmp(on, text) == 0 ? winner_ms(verdict) : 0;
+    json_t *row = out_need(json_pack("{s:s,s:s,s:s,s:s,s:o,s:s,s:f}", "state", state, "op", qst_set_op(s->set)->name,
+                                     "problem", text, "winner", runs, "median_ms", ms > 0 ? json_real(ms) : json_null(),
+                                     "tuned_on", on, "took_ms", took));
     json_decref(verdict);
     free(text);
     free(runs);
@@ -157,10 +160,12 @@ static json_t *tune(const device_handle *device, const subject *s)
 
 static void print(const json_t *row)
 {
-    double ms = out_number(row, "median_ms");
-    printf("%-7s %12s  %s  %s %s\n", out_member(row, "state"), ms > 0 ? out_ms(ms).text : "-",
+    double      ms = out_number(row, "median_ms");
+    const char *on = out_member(row, "tuned_on");
+    bool        other = on[0] && strcmp(on, out_member(row, "problem")) != 0;
+    printf("%-7s %12s  %s  %s %s%s%s\n", out_member(row, "state"), ms > 0 ? out_ms(ms).text : "-",
            out_member(row, "winner")[0] ? out_member(row, "winner") : "none", out_member(row, "op"),
-           out_member(row, "problem"));
+           out_member(row, "problem"), other ? ", as tuned on " : "", other ? on : "");
     fflush(stdout);
 }
 
