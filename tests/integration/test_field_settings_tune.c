@@ -79,10 +79,10 @@ static void max_samples(void)
 static void speed_factor(void)
 {
     (void)settings_seen(NULL, "abcd", FREE);
-    assert_true(settings_told("over1.5times1000000ns"));
+    assert_true(settings_told("over1.5times1ms"));
     (void)settings_seen(NULL, "abcd", FREE ", \"tune.speed_factor\": 2.5");
-    assert_false(settings_told("over1.5times1000000ns"));
-    assert_true(settings_told("over2.5times1000000ns"));
+    assert_false(settings_told("over1.5times1ms"));
+    assert_true(settings_told("over2.5times1ms"));
 }
 
 static void prune_factor(void)
