@@ -27,7 +27,8 @@ static char *label_of(const qst_matmul *p)
 
 static void add(matmul_wishes *all, const qst_matmul *problem)
 {
-    all->data = out_resize(all->data, (all->n + 1) * sizeof *all->data);
+    if ((all->n & (all->n - 1)) == 0) /* full at each power of two: there may be many */
+        all->data = out_resize(all->data, (all->n ? 2 * all->n : 1) * sizeof *all->data);
     matmul_wish *wish = &all->data[all->n++];
     wish->problem = *problem;
     wish->problem.a.align = wish->problem.b.align = wish->problem.c.align = PROBLEM_ALIGN;
