@@ -226,12 +226,12 @@ const verb_info verb_tune = {
     .summary = "tune ahead of time what a program will ask for",
     .help =
         "A line for each problem: `tuned`, `known` (the answer was there), `partial` (the budget ended it: run it\n"
-        "again to go on) or `failed`; the winner's median time; winner; problem. Every finding is in the store as\n"
-        "soon as it is known: a run that was interrupted goes on where it was. A line of FILE is a size or a shape\n"
-        "(512, 64x32x128T), or text as logs print it (matmul m=240 n=240 k=240). There is no budget unless\n"
-        "--budget or the configuration gives one, and what another process is tuning is waited for, unless tune.wait is\n"
-        "set. Exit code 1 when a problem failed,\n"
-        "or when the store cannot keep what was found.\n",
+        "again to go on) or `failed`; the winner's median time; winner; problem. Where another problem of the key was\n"
+        "tuned, it says which and gives no time: that one took another. Every finding is in the store as soon as it is\n"
+        "known: a run that was interrupted goes on where it was. A line of FILE is a size or a shape (512, 64x32x128T),\n"
+        "or text as logs print it (matmul m=240 n=240 k=240). There is no budget unless --budget or the configuration\n"
+        "gives one, and what another process is tuning is waited for, unless tune.wait is set. Exit code 1 when a\n"
+        "problem failed, or when the store cannot keep what was found.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
     .defaults = &defaults,
