@@ -18,7 +18,7 @@ typedef struct tally {
 } tally;
 
 typedef struct account {
-    uint32_t ran, refused, wrong;
+    uint32_t right, refused, wrong;
     tally    reasons[REASONS]; /* the last one stands for all that have no room */
 } account;
 
@@ -32,6 +32,7 @@ typedef struct matrix_bench {
     qst__shelf      *shelf;
     uint32_t         n;        /* candidates */
     account         *accounts; /* n, and one more of the trivial candidate */
+    bool             others;   /* trivial points are another process's */
 } matrix_bench;
 
 /* False after a line on stderr. `config`: JSON; NULL: none. */

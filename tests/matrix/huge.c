@@ -87,9 +87,10 @@ static void try_one(const huge *h, uint32_t candidate)
         bench_refused(h->b, candidate, err.text);
         return;
     }
-    h->b->accounts[candidate].ran++;
-    if (status == QST_OK && transfer(h, 2, true, c) && right(h, c))
+    if (status == QST_OK && transfer(h, 2, true, c) && right(h, c)) {
+        h->b->accounts[candidate].right++;
         return;
+    }
     h->b->accounts[candidate].wrong++;
     fprintf(stderr, "WRONG %s: lines of %c 4 GiB from the first to the last, %s: %s\n", bench_name(h->b, candidate),
             'A' + h->apart, qst_type_name(h->p.a.type), status == QST_OK ? "not the product" : err.text);

@@ -215,6 +215,7 @@ static void whole(matrix_bench *b, const choice *what)
 {
     const uint32_t all = levels[TYPE] * levels[LAYOUT] * levels[FORM] * levels[SIZE];
     uint32_t      *who = calloc(b->n + 1, sizeof *who), n = 0, t;
+    b->others = what->share.index != 0; /* the trivial candidate is of the first share */
     for (t = 0; t < b->n && who; t++)
         if (wanted(b, t, what))
             who[n++] = t;
@@ -229,23 +230,22 @@ static void whole(matrix_bench *b, const choice *what)
 
 static int summary(const matrix_bench *b, const choice *what)
 {
-    uint32_t i, r, asked = 0, ran = 0, refused = 0, wrong = 0;
+    uint32_t i, r, asked = 0, right = 0, refused = 0, wrong = 0;
     for (i = 0; i <= b->n; i++) {
         const account *a = &b->accounts[i];
-        ran += a->ran;
+        right += a->right;
         refused += a->refused;
         wrong += a->wrong;
         if (i < b->n && !wanted(b, i, what))
             continue;
         asked += i < b->n;
-        printf("%-48s right %6u  wrong %3u  not applicable %6u\n", bench_name(b, i), a->ran - a->wrong, a->wrong,
-               a->refused);
+        printf("%-48s right %6u  wrong %3u  not applicable %6u\n", bench_name(b, i), a->right, a->wrong, a->refused);
         for (r = 0; r < REASONS; r++)
             if (a->reasons[r].count)
                 printf("    %6u  %s\n", a->reasons[r].count, a->reasons[r].text);
     }
-    printf("in all: right %u, wrong %u, not applicable %u\n", ran - wrong, wrong, refused);
-    return wrong || (!ran && asked);
+    printf("in all: right %u, wrong %u, not applicable %u\n", right, wrong, refused);
+    return wrong || (!right && asked);
 }
 
 static int usage(void)
