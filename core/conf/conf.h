@@ -11,8 +11,8 @@
  * A missing file is fine, save the one that QST_CONFIG names; one that cannot be read is E_CONFIG. A project's file
  * that belongs to another user than root and this one is passed over and noted. Without `env` no variable is read, so
  * that there is no user's file and none named by QST_CONFIG. Relative paths are relative to the file that says them,
- * those of a variable or the API to the working directory. A list replaces a lower source's;
- * QST_PLUGIN_PATH goes in front of it.
+ * those of a variable or the API to the working directory. A list replaces a lower source's, but for two:
+ * QST_PLUGIN_PATH goes in front of it, and candidates.deny is put to it.
  */
 #ifndef QST_CONF_CONF_H
 #define QST_CONF_CONF_H

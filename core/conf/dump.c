@@ -27,6 +27,7 @@ static void set_value(qst__json *entry, const char *name, const qst__key_row *ro
         qst__json_set_text(entry, name, *(char *const *)at);
         break;
     case QST__TYPE_LIST:
+    case QST__TYPE_GATHER:
     case QST__TYPE_PATHS:
         set_strings(entry, name, at);
         break;
@@ -51,13 +52,29 @@ static void set_value(qst__json *entry, const char *name, const qst__key_row *ro
     }
 }
 
+/* Where a row's value comes from: of one that gathers, all whose items are in it, the last one first. */
+static void set_origin(qst__json *entry, const qst__conf *conf, uint32_t index)
+{
+    qst__str origin;
+    qst__str_init(&origin, &conf->alloc);
+    qst__str_append(&origin, conf->places.data[conf->row_place[index]].name);
+    for (size_t i = conf->row_place[index]; i-- > 0;)
+        if (conf->row_behind[index] >> i & 1u)
+            qst__str_printf(&origin, ", %s", conf->places.data[i].name);
+    if (origin.failed)
+        qst__json_set(entry, "origin", NULL); /* makes the whole fail */
+    else
+        qst__json_set_text(entry, "origin", origin.text);
+    qst__str_finish(&origin);
+}
+
 static qst__json *describe_row(const qst__conf *conf, uint32_t index, const qst__settings *defaults)
 {
     const qst__key_row *row = &qst__schema[index];
     qst__json          *entry = qst__json_object();
     qst__json_set_text(entry, "path", row->path);
     set_value(entry, "value", row, &conf->settings);
-    qst__json_set_text(entry, "origin", conf->places.data[conf->row_place[index]].name);
+    set_origin(entry, conf, index);
     set_value(entry, "default", row, defaults);
     qst__json_set_text(entry, "help", row->help);
     return entry;

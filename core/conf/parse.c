@@ -233,7 +233,8 @@ qst_status qst__conf_create(qst__conf **out, const qst__alloc *alloc, const qst_
         return qst__conf_nomem(err);
     conf->alloc = *alloc;
     conf->row_place = qst__zalloc_array(alloc, qst__schema_rows, sizeof *conf->row_place);
-    status = conf->row_place ? find_working(conf, err) : qst__conf_nomem(err);
+    conf->row_behind = qst__zalloc_array(alloc, qst__schema_rows, sizeof *conf->row_behind);
+    status = conf->row_place && conf->row_behind ? find_working(conf, err) : qst__conf_nomem(err);
     if (status == QST_OK)
         status = read_defaults(conf, err);
     if (status == QST_OK && sources->files)
@@ -270,6 +271,7 @@ void qst__conf_destroy(qst__conf *conf)
     qst__vec_finish(&alloc, &conf->pair_place);
     qst__vec_finish(&alloc, &conf->ignored);
     qst__free(&alloc, conf->row_place);
+    qst__free(&alloc, conf->row_behind);
     qst__free(&alloc, conf->working);
     qst__free(&alloc, conf);
 }

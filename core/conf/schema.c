@@ -148,8 +148,9 @@ const qst__key_row qst__schema[] = {
 
     {"candidates.pin", QST__TYPE_LIST, EVERYBODY, AT(pin), "", 0, 0, NULL, "QST_PIN",
      "full names of candidates, * for any run of characters: others are not run, but for the fallback where these fail"},
-    {"candidates.deny", QST__TYPE_LIST, EVERYBODY, AT(deny), "", 0, 0, NULL, "QST_DENY",
-     "full names of candidates, * for any run of characters: these are not tried, and not run"},
+    {"candidates.deny", QST__TYPE_GATHER, EVERYBODY, AT(deny), "", 0, 0, NULL, "QST_DENY",
+     "full names of candidates, * for any run of characters: these are not tried, and not run; beside those that earlier "
+     "sources deny"},
 
     {"groups.<op>.<group>.priority", QST__TYPE_INT, EVERYBODY, QST__OPEN, "", -128, 127, NULL, NULL,
      "priority of a group of an operation, instead of the group's own; negative: its members are left out"},

@@ -13,19 +13,20 @@
 #include "base/base.h"
 
 typedef enum qst__key_type {
-    QST__TYPE_TEXT,  /* char *, NULL where empty */
-    QST__TYPE_NAME,  /* char *, a file name of [A-Za-z0-9._-] and at most QST__NAME_MAX bytes, not of dots alone */
-    QST__TYPE_PATH,  /* char *, absolute, NULL where empty */
-    QST__TYPE_LOG,   /* the same, a list that qst__log_configure understands */
-    QST__TYPE_ANY,   /* open rows only: a text, a number or a truth value, kept as text */
-    QST__TYPE_LIST,  /* qst__strings; a text counts as a list of one; of a variable: separated by commas */
-    QST__TYPE_PATHS, /* qst__strings of absolute directories; of a variable: separated by colons, and in front */
-    QST__TYPE_INT,   /* int32_t */
-    QST__TYPE_LONG,  /* int64_t */
-    QST__TYPE_REAL,  /* double */
-    QST__TYPE_BOOL,  /* bool; of a variable: true, 1, on, false, 0, off */
-    QST__TYPE_WORD,  /* int32_t: index of the token */
-    QST__TYPE_GRADE  /* int32_t: index of the token; the index itself will do as well */
+    QST__TYPE_TEXT,   /* char *, NULL where empty */
+    QST__TYPE_NAME,   /* char *, a file name of [A-Za-z0-9._-] and at most QST__NAME_MAX bytes, not of dots alone */
+    QST__TYPE_PATH,   /* char *, absolute, NULL where empty */
+    QST__TYPE_LOG,    /* the same, a list that qst__log_configure understands */
+    QST__TYPE_ANY,    /* open rows only: a text, a number or a truth value, kept as text */
+    QST__TYPE_LIST,   /* qst__strings; a text counts as a list of one; of a variable: separated by commas */
+    QST__TYPE_GATHER, /* the same, beside what lower sources say; an empty list, or first item, takes that back */
+    QST__TYPE_PATHS,  /* qst__strings of absolute directories; of a variable: separated by colons, and in front */
+    QST__TYPE_INT,    /* int32_t */
+    QST__TYPE_LONG,   /* int64_t */
+    QST__TYPE_REAL,   /* double */
+    QST__TYPE_BOOL,   /* bool; of a variable: true, 1, on, false, 0, off */
+    QST__TYPE_WORD,   /* int32_t: index of the token */
+    QST__TYPE_GRADE   /* int32_t: index of the token; the index itself will do as well */
 } qst__key_type;
 
 #define QST__NAME_MAX 64u

@@ -28,6 +28,7 @@ struct qst__conf {
     qst__alloc    alloc;
     qst__settings settings;
     uint32_t     *row_place;       /* of each row of the schema */
+    uint32_t     *row_behind;      /* of each row that gathers: bits of the places whose items stay behind that one's */
     char         *working;         /* the working directory; NULL: unknown */
     QST__VEC(qst__place) places;   /* 0: the defaults */
     QST__VEC(uint32_t) pair_place; /* of each of the settings' pairs */
@@ -64,7 +65,7 @@ qst_status qst__conf_put_text(qst__conf *conf, uint32_t place, const qst__key_ro
                               qst_error *err);
 char      *qst__conf_as_text(const qst__alloc *alloc, const qst__input *input);
 
-/* value.c: E_CONFIG with "<place>: <path>: <text>"; a long name of a file loses its beginning, never the cause. path
+/* fail.c: E_CONFIG with "<place>: <path>: <text>"; a long name of a file loses its beginning, never the cause. path
  * NULL: none. And E_NOMEM. */
 qst_status qst__conf_fail(const qst__conf *conf, uint32_t place, const char *path, qst_error *err, const char *format,
                           ...) QST__PRINTF(5, 6);

@@ -32,7 +32,8 @@ static qst__input read_scalar(const qst__key_row *row, const char *text)
     return input;
 }
 
-/* Splits a copy of the text in place; empty items are left out, since an empty directory would be the working one. */
+/* Splits a copy of the text in place; empty items are left out, since an empty directory would be the working one, but for
+ * the first of a list that gathers, which takes back what was said before. */
 static qst_status put_split(qst__conf *conf, uint32_t place, const qst__key_row *row, const char *text, char between,
                             qst_error *err)
 {
@@ -51,7 +52,7 @@ static qst_status put_split(qst__conf *conf, uint32_t place, const qst__key_row 
         at += strspn(at, " ");
         for (size_t length = strlen(at); length && at[length - 1] == ' '; length--)
             at[length - 1] = '\0';
-        if (*at)
+        if (*at || (at == copy && next && row->type == QST__TYPE_GATHER))
             items[input.n_items++] = at;
     }
     status = qst__conf_put(conf, place, row, row->path, &input, err);
@@ -64,8 +65,8 @@ out:
 qst_status qst__conf_put_text(qst__conf *conf, uint32_t place, const qst__key_row *row, const char *text,
                               qst_error *err)
 {
-    if (row->type == QST__TYPE_LIST || row->type == QST__TYPE_PATHS)
-        return put_split(conf, place, row, text, row->type == QST__TYPE_LIST ? ',' : ':', err);
+    if (row->type == QST__TYPE_LIST || row->type == QST__TYPE_GATHER || row->type == QST__TYPE_PATHS)
+        return put_split(conf, place, row, text, row->type == QST__TYPE_PATHS ? ':' : ',', err);
     qst__input input = read_scalar(row, text);
     return qst__conf_put(conf, place, row, row->path, &input, err);
 }

@@ -7,48 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_SHOWN 200 /* bytes of a place's name that an error text shows */
-#define TEXT_SHOWN 60  /* bytes of a value */
-
-/* ---- Failing ---------------------------------------------------------------------------------------------------- */
-
-/* The part of a place's name that is shown: the end of a long one, from the beginning of a character on. */
-static const char *shown(const qst__conf *conf, uint32_t place, const char **dots)
-{
-    const char *name = conf->places.data[place].name;
-    bool        cut = strlen(name) > NAME_SHOWN;
-    if (cut)
-        name += strlen(name) - NAME_SHOWN;
-    while (cut && ((unsigned char)*name & 0xc0u) == 0x80u)
-        name++;
-    *dots = cut ? "…" : "";
-    return name;
-}
-
-qst_status qst__conf_fail(const qst__conf *conf, uint32_t place, const char *path, qst_error *err, const char *format,
-                          ...)
-{
-    char        text[256];
-    const char *dots, *name = shown(conf, place, &dots);
-    va_list     args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return qst__fail(err, QST_E_CONFIG, "conf", "%s%s: %.80s%s%s", dots, name, path ? path : "", path ? ": " : "",
-                     text);
-}
-
-qst_status qst__conf_fail_at(const qst__conf *conf, uint32_t place, int line, int column, qst_error *err,
-                             const char *text)
-{
-    const char *dots, *name = shown(conf, place, &dots);
-    return qst__fail(err, QST_E_CONFIG, "conf", "%s%s:%d:%d: %.160s", dots, name, line, column, text);
-}
-
-qst_status qst__conf_nomem(qst_error *err)
-{
-    return qst__fail(err, QST_E_NOMEM, "conf", "no memory for the configuration");
-}
+#define TEXT_SHOWN 60 /* bytes of a value */
 
 /* ---- One value -------------------------------------------------------------------------------------------------- */
 
@@ -65,8 +24,8 @@ typedef qst_status put_function(const target *to, const qst__input *input, void 
 
 #define REFUSE(to, ...) qst__conf_fail((to)->conf, (to)->place, (to)->path, (to)->err, __VA_ARGS__)
 
-static put_function put_text, put_name, put_path, put_log, put_list, put_paths, put_int, put_long, put_real, put_bool,
-    put_word;
+static put_function put_text, put_name, put_path, put_log, put_list, put_gather, put_paths, put_int, put_long, put_real,
+    put_bool, put_word;
 
 static const struct {
     put_function *put; /* NULL: open rows only */
@@ -78,6 +37,7 @@ static const struct {
     [QST__TYPE_LOG] = {put_log, "a text"},
     [QST__TYPE_ANY] = {NULL, "a text, a number, true or false"},
     [QST__TYPE_LIST] = {put_list, "a text or a list of texts"},
+    [QST__TYPE_GATHER] = {put_gather, "a text or a list of texts"},
     [QST__TYPE_PATHS] = {put_paths, "a text or a list of texts"},
     [QST__TYPE_INT] = {put_int, "an integer"},
     [QST__TYPE_LONG] = {put_long, "an integer"},
@@ -235,6 +195,24 @@ static qst_status put_strings(const target *to, const qst__input *input, qst__st
 static qst_status put_list(const target *to, const qst__input *input, void *at)
 {
     return put_strings(to, input, at, false);
+}
+
+/* Whoever says nothing, or nothing first, takes back what was said before. */
+static qst_status put_gather(const target *to, const qst__input *input, void *at)
+{
+    qst__input more = *input;
+    size_t     row = (size_t)(to->row - qst__schema);
+    uint32_t   before = to->conf->row_place[row];
+    bool       list = input->kind == QST__INPUT_LIST;
+    bool       anew = list ? !input->n_items || !*input->items[0] : input->kind == QST__INPUT_TEXT && !*input->text;
+    if (anew && list && input->n_items) {
+        more.items++;
+        more.n_items--;
+    }
+    qst_status status = put_strings(to, &more, at, !anew);
+    if (status == QST_OK)
+        to->conf->row_behind[row] = anew ? 0 : to->conf->row_behind[row] | (before ? 1u << before : 0);
+    return status;
 }
 
 static qst_status put_paths(const target *to, const qst__input *input, void *at)

@@ -241,6 +241,41 @@ refuses 'qst: configuration: --set: tune.level: must be a text or an integer, no
 refuses 'tune: has an empty key' config --set tune.=5
 refuses 'qst bench: store, tune or candidates is no object' bench store --keys 10 --set store=5
 
+# A level is a word or its number, said once; denials add up.
+for said in '--level 3' '--level full' '--set tune.level=3' '--set tune.level="3"' '--config {"tune":{"level":3}}'; do
+    # shellcheck disable=SC2086
+    runs 0 config $said
+    matches '^tune\.level +"full" +API '
+done
+runs 0 keys 10 --level 3
+matches '^  10  -> m=10 n=10 k=10 '
+for level in 4 -1 03 2.0 ''; do
+    refuses "not one of minimal, balanced, extensive, full, or 0 to 3" config --level "$level"
+done
+refuses 'qst: --level full: --set tune.level=1 was given, too' config --set tune.level=1 --level 3
+refuses 'qst: --level full: --set tune.level=1 was given, too' config --level 3 --set tune.level=1
+refuses 'qst: --budget: --set tune.budget_ms was given, too' config --budget 3 --set 'tune={"budget_ms": 5}'
+refuses 'qst: --pin b: --set candidates.pin=["a"] was given, too' config --pin b --set 'candidates.pin=["a"]'
+refuses 'qst: --device x: --set device.name=y was given, too' config --device x --set device.name=y
+runs 0 config --level 3 --config '{"tune": {"level": 1}}' --set tune.verify=false
+matches '^tune\.level +"full" +API '
+printf '{"candidates": {"deny": ["file.*"]}}' >"$work/deny.json"
+QST_CONFIG=$work/deny.json
+QST_DENY='variable.*'
+export QST_CONFIG QST_DENY
+runs 0 config --json --deny 'a*' --deny b --config '{"candidates.deny": "said"}'
+json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["said", "a*", "b", "variable.*", "file.*"]'
+json '{r["path"]: r["origin"] for r in j}["candidates.deny"] == "API, QST_DENY, '"$work/deny.json"'"'
+runs 0 config --json --deny '' --deny b --set candidates.deny=said
+json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["b"]'
+runs 0 config --json --deny ''
+json '{r["path"]: r["value"] for r in j}["candidates.deny"] == []'
+runs 0 config --json --deny b --set 'candidates.deny=[]'
+json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["b"]'
+runs 0 config --json --set 'candidates.deny=["c"]'
+json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["c", "variable.*", "file.*"]'
+unset QST_CONFIG QST_DENY
+
 # A byte order mark before a text is passed over; what a terminal would obey is shown as its code.
 printf '\357\273\277{"tune": {"level": "full"}}' >"$work/marked.json"
 QST_CONFIG=$work/marked.json

@@ -42,7 +42,8 @@ static const char HEAD[] =
     "3. the project's file, the nearest `quernstone.json` from the working directory upwards;\n"
     "4. the file that `QST_CONFIG` names;\n"
     "5. the variables below;\n"
-    "6. the program, by `config` in `qst_options`; of the command, `--config` and `--set`.\n"
+    "6. the program, by `config` in `qst_options`; of the command, `--config`, over it `--set`, and options such as\n"
+    "   `--level`, which say it once: one that `--set` contradicts is refused, but for `--deny`, which is put to it.\n"
     "\n"
     "A file holds one JSON object. The dots of a key are levels of objects, and may be written as dots too:\n"
     "`{\"tune\": {\"level\": 2}}` and `{\"tune.level\": 2}` say the same. A key that is not listed here, a value of "
@@ -57,8 +58,12 @@ static const char HEAD[] =
     "than\n"
     "  root and the program's is passed over, which `qst config` shows.\n"
     "- A missing file is none, save the one that `QST_CONFIG` names.\n"
-    "- A list takes the place of an earlier source's list; `QST_PLUGIN_PATH` goes in front of it. An empty text takes\n"
-    "  back what an earlier source said.\n"
+    "- A list takes the place of an earlier source's list, but for two: `QST_PLUGIN_PATH` goes in front of it, and "
+    "denials\n"
+    "  add up, `candidates.deny` being put to what earlier sources deny. An empty text takes back what an earlier source\n"
+    "  said; of denials so does an empty first item, before others: `[\"\", \"matmul.unit.*\"]`, "
+    "`QST_DENY=,matmul.unit.*`,\n"
+    "  `--deny '' --deny 'matmul.unit.*'`.\n"
     "- A relative path is relative to the file that says it; of a variable or the program, to the working directory.\n"
     "- An empty variable counts as not set. Lists in variables are separated by commas, directories by colons; truth\n"
     "  values are `true`, `1`, `on`, `false`, `0`, `off`. An elevated process (set-user-id) reads no variable.\n"
@@ -99,6 +104,7 @@ static void append_values(qst__str *page, const qst__key_row *row)
         [QST__TYPE_LOG] = "text",
         [QST__TYPE_ANY] = "text, number, `true` or `false`",
         [QST__TYPE_LIST] = "text or list of texts",
+        [QST__TYPE_GATHER] = "text or list of texts",
         [QST__TYPE_PATHS] = "path or list of paths",
         [QST__TYPE_INT] = "integer",
         [QST__TYPE_LONG] = "integer",

@@ -70,6 +70,7 @@ static void every_key_in_a_project(void **state)
         [QST__TYPE_LOG] = "\"warn\"", [QST__TYPE_ANY] = "1",      [QST__TYPE_LIST] = "\"x\"",
         [QST__TYPE_PATHS] = "\"x\"",  [QST__TYPE_INT] = "5",      [QST__TYPE_LONG] = "5",
         [QST__TYPE_REAL] = "5",       [QST__TYPE_BOOL] = "true",  [QST__TYPE_GRADE] = "0",
+        [QST__TYPE_GATHER] = "\"x\"",
     };
     conf_fixture *f = *state;
     char          text[200];

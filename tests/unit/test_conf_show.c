@@ -53,6 +53,34 @@ static void described_with_origins(void **state)
     conf_assert_described(f, entry);
 }
 
+/* Whoever denies does so beside the others, the last one first; what comes after nothing, or an empty item, stands alone. */
+static void denials_add_up(void **state)
+{
+    conf_fixture *f = *state;
+    char          entry[600];
+    conf_put(f, "home/.config/quernstone/config.json", "{\"candidates\": {\"deny\": [\"a\", \"b\"], \"pin\": \"p\"}}");
+    conf_put(f, "project/quernstone.json", "{\"candidates.deny\": \"c\"}");
+    conf_setenv("QST_DENY", "d, e");
+    const qst__settings *s = conf_loaded(f, "{\"candidates\": {\"deny\": [\"f\"], \"pin\": [\"q\"]}}");
+    conf_assert_strings(&s->deny, "f|d|e|c|a|b");
+    conf_assert_strings(&s->pin, "q"); /* a choice, and no denial */
+    (void)snprintf(entry, sizeof entry,
+                   "\"origin\":\"API, QST_DENY, %s/project/quernstone.json, %s/home/.config/quernstone/config.json\"",
+                   f->root, f->root);
+    conf_assert_described(f, entry);
+
+    conf_assert_strings(&conf_loaded(f, "{\"candidates.deny\": []}")->deny, "");
+    conf_assert_strings(&conf_loaded(f, "{\"candidates.deny\": \"\"}")->deny, "");
+    conf_assert_strings(&conf_loaded(f, "{\"candidates.deny\": [\"\", \"f\"]}")->deny, "f");
+    conf_assert_described(f, "{\"path\":\"candidates.deny\",\"value\":[\"f\"],\"origin\":\"API\",");
+    conf_setenv("QST_DENY", ",d");
+    conf_assert_strings(&conf_loaded(f, "{\"candidates.deny\": \"f\"}")->deny, "f|d");
+    conf_assert_described(f, "\"origin\":\"API, QST_DENY\",");
+    conf_setenv("QST_DENY", ",");
+    conf_assert_strings(&conf_loaded(f, NULL)->deny, "");
+    conf_assert_fails(f, "{\"candidates.deny\": [\"f\", \"\"]}", "API", ": candidates.deny: item 1 is empty");
+}
+
 static void another_users_project_file(void **state)
 {
     conf_fixture *f = *state;
@@ -151,9 +179,9 @@ static void every_allocation_fails_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CONF_TEST(described_with_origins),          CONF_TEST(another_users_project_file),
-        CONF_TEST(a_project_file_that_is_a_folder), CONF_TEST(the_schema_is_whole),
-        CONF_TEST(every_allocation_fails_once),
+        CONF_TEST(described_with_origins),     CONF_TEST(denials_add_up),
+        CONF_TEST(another_users_project_file), CONF_TEST(a_project_file_that_is_a_folder),
+        CONF_TEST(the_schema_is_whole),        CONF_TEST(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,13 +26,17 @@ static const args_option shared[] = {
     {"help", ARGS_FLAG, AT(help), NULL, "this text", 0, 0, NULL, ARGS_COMMON},
     {"json", ARGS_FLAG, AT(json), NULL, "results as JSON", 0, 0, NULL, ARGS_COMMON},
     {"config", ARGS_TEXT, AT(config), "JSON", "configuration over files and environment", 0, 0, NULL, ARGS_COMMON},
-    {"set", ARGS_LIST, AT(set), "PATH=VALUE", "one setting, over --config; repeatable", 0, 0, NULL, ARGS_COMMON},
+    {"set", ARGS_LIST, AT(set), "PATH=VALUE", "one setting, over --config; repeatable, the last one counts", 0, 0, NULL,
+     ARGS_COMMON},
     {"device", ARGS_TEXT, AT(device), "NAME", "device whose name contains NAME; else the first GPU, else the first", 0,
      0, NULL, ARGS_COMMON},
     {"platform", ARGS_TEXT, AT(platform), "NAME", "platform whose name contains NAME", 0, 0, NULL, ARGS_COMMON},
-    {"level", ARGS_WORD, AT(level), "LEVEL", "tuning level, balanced where none is set", 0, 0, args_levels, ARGS_LEVEL},
+    {"level", ARGS_GRADE, AT(level), "LEVEL", "tuning level, balanced where none is set", 0, 0, args_levels,
+     ARGS_LEVEL},
     {"pin", ARGS_LIST, AT(pin), "GLOB", "run only candidates of such a name; repeatable", 0, 0, NULL, ARGS_TUNE},
-    {"deny", ARGS_LIST, AT(deny), "GLOB", "run no candidate of such a name; repeatable", 0, 0, NULL, ARGS_TUNE},
+    {"deny", ARGS_LIST, AT(deny), "GLOB",
+     "run no candidate of such a name, nor those that the configuration denies, unless a GLOB of '' comes first; repeatable",
+     0, 0, NULL, ARGS_TUNE},
     {"budget", ARGS_INT, AT(budget), "MS",
      "time for verification and samples of a key; 0, or where none is set: no limit", 0, 86400000, NULL, ARGS_TUNE},
     {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
@@ -117,15 +121,20 @@ static size_t collect(const verb_info *verb, const args_option **rows, bool *own
 
 static int store_word(const verb_info *verb, const args_option *row, const char *text, uint32_t *at)
 {
-    char list[160] = "";
+    char list[160] = "", number[12];
+    int  n = 0;
     for (uint32_t i = 0; row->words[i]; i++) {
-        if (row->words[i][0] && strcmp(row->words[i], text) == 0) {
+        if (!row->words[i][0])
+            continue;
+        snprintf(number, sizeof number, "%d", n);
+        if (strcmp(row->words[i], text) == 0 || (row->kind == ARGS_GRADE && strcmp(number, text) == 0)) {
             *at = i;
             return 0;
         }
-        if (row->words[i][0])
-            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] ? ", " : "", row->words[i]);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", n++ ? ", " : "", row->words[i]);
     }
+    if (row->kind == ARGS_GRADE)
+        snprintf(list + strlen(list), sizeof list - strlen(list), ", or 0 to %d", n - 1);
     return args_usage(verb->name, "--%s %s: not one of %s", row->name, out_shown(text).text, list);
 }
 
@@ -154,6 +163,7 @@ static int store(const verb_info *verb, const args_option *row, const char *text
     case ARGS_REAL:
         return store_real(verb, row, text, at);
     case ARGS_WORD:
+    case ARGS_GRADE:
         return store_word(verb, row, text, at);
     case ARGS_LIST:
         list->data = out_resize(list->data, (list->n + 1) * sizeof *list->data);
@@ -270,9 +280,12 @@ static void help_row(const args_option *row, const char *defaults)
     snprintf(left, sizeof left, "--%s%s%s", row->name, row->placeholder ? " " : "",
              row->placeholder ? row->placeholder : "");
     printf("  %-24s %s", left, row->help);
-    for (uint32_t i = 0, shown = 0; row->kind == ARGS_WORD && row->words[i]; i++)
+    uint32_t shown = 0;
+    for (uint32_t i = 0; row->words && row->words[i]; i++)
         if (row->words[i][0])
             printf("%s%s", shown++ ? ", " : ": ", row->words[i]);
+    if (row->kind == ARGS_GRADE)
+        printf(", or 0 to %u", shown - 1);
     if (defaults)
         help_default(row, defaults + row->offset);
     putchar('\n');

@@ -12,8 +12,8 @@
 struct verb_info;
 
 /* What a row stores at its offset: bool, int64_t, double, const char *, args_list (repeatable), uint32_t (the index
- * into words). */
-enum { ARGS_FLAG, ARGS_INT, ARGS_REAL, ARGS_TEXT, ARGS_LIST, ARGS_WORD };
+ * into words, which a grade's number from 0 names as well). */
+enum { ARGS_FLAG, ARGS_INT, ARGS_REAL, ARGS_TEXT, ARGS_LIST, ARGS_WORD, ARGS_GRADE };
 
 typedef struct args_list {
     const char **data; /* borrowed from argv */
@@ -41,11 +41,11 @@ typedef struct args_option {
     const char        *placeholder; /* NULL for a flag */
     const char        *help;        /* NULL: for the command itself, not told */
     int64_t            least, most; /* bounds of ARGS_INT */
-    const char *const *words;       /* of ARGS_WORD, ended by NULL */
+    const char *const *words;       /* of ARGS_WORD and ARGS_GRADE, ended by NULL */
     unsigned           group;       /* of the shared ones: ARGS_… */
 } args_option;
 
-/* The words of ARGS_WORD rows: element types in the order of QST_F32, …; tuning levels. The first entry is "". */
+/* The words of such rows: element types in the order of QST_F32, …; tuning levels. The first entry is "". */
 extern const char *const args_types[];
 extern const char *const args_levels[];
 

@@ -186,21 +186,28 @@ static int open_context(device_handle *device, const args_common *common, const 
 
 int device_apart(qst_context **context, const args_common *common, const char *pin, const char *fallback)
 {
-    json_t *settings;
-    int     status = settings_make(&settings, common);
+    json_t      *settings;
+    qst_context *asked = NULL;
+    int          status = settings_make(&settings, common);
     *context = NULL;
-    if (status != 0)
+    if (status == 0)
+        status = create_as_said(&asked, common, settings);
+    bool free = pin || is_unsaid(asked, "tune.budget_ms");
+    qst_context_destroy(asked);
+    if (status != 0) {
+        json_decref(settings);
         return status;
+    }
     settings_put(settings, "store.backend", json_string("memory"));
     settings_put(settings, "tune.mode", json_string("tune"));
     if (pin) {
         bool other = strcmp(pin, fallback) != 0;
         settings_put(settings, "candidates.pin", out_need(json_pack("[s]", pin)));
-        settings_put(settings, "candidates.deny", out_need(other ? json_pack("[s]", fallback) : json_array()));
+        settings_put(settings, "candidates.deny", out_need(other ? json_pack("[ss]", "", fallback) : json_array()));
         settings_put(settings, "log", json_string("error")); /* that it cannot run something is no news */
         settings_put(settings, "tune.verify", json_false());
     }
-    if (pin || common->budget < 0)
+    if (free)
         settings_put(settings, "tune.budget_ms", json_integer(0));
     status = create(context, common, settings, 0);
     json_decref(settings);

@@ -41,6 +41,18 @@ const char *settings_source(const args_common *common, const char *text)
     return common->config ? "--config" : common->set.n ? "--set" : "command line";
 }
 
+/* What was said of a path, however; NULL: nothing. */
+static json_t *said(const json_t *at, const char *path)
+{
+    json_t *there = json_object_get(at, path);
+    for (const char *dot = strchr(path, '.'); at && dot && !there; dot = strchr(dot + 1, '.')) {
+        char *name = out_text("%.*s", (int)(dot - path), path);
+        there = said(json_object_get(at, name), dot + 1);
+        free(name);
+    }
+    return there;
+}
+
 /* Takes a setting out, however it was said: {"a": {"b": …}}, {"a.b": …}, or by half. */
 static void take_out(json_t *at, const char *path)
 {
@@ -153,8 +165,8 @@ static int refuse(const args_common *common, const json_t *settings, const char 
     return status;
 }
 
-/* VALUE is JSON where it reads as JSON, else text. */
-static int put_pair(const args_common *common, json_t *settings, const char *pair)
+/* VALUE is JSON where it reads as JSON, else text. `by_set` gets it as well: what --set alone says. */
+static int put_pair(const args_common *common, json_t *settings, json_t *by_set, const char *pair)
 {
     const char *equals = strchr(pair, '=');
     if (!equals || equals == pair)
@@ -172,36 +184,114 @@ static int put_pair(const args_common *common, json_t *settings, const char *pai
         status = args_usage("", "%s: %.100s", option, where.text);
     else if (!value)
         status = args_usage("", "%s: the value is not UTF-8", option);
-    else if (!settings_put(settings, path, value))
-        status = refuse(common, settings, option, path);
+    else {
+        (void)settings_put(by_set, path, json_incref(value));
+        if (!settings_put(settings, path, value))
+            status = refuse(common, settings, option, path);
+    }
     free(option);
     free(path);
     return status;
 }
 
-static int put_list(const args_common *common, json_t *settings, const char *option, const char *path,
-                    const args_list *list)
+/* A shortcut on its way into the settings: what it says, and what --set has said. */
+typedef struct shortcut {
+    const args_common *common;
+    json_t            *settings;
+    const json_t      *by_set;
+    const char        *option, *path;
+} shortcut;
+
+/* Takes the value. Whoever says one thing in two ways is asked which. */
+static int put_shortcut(const shortcut *to, const char *text, json_t *value)
 {
-    json_t *array;
-    if (list->n == 0)
-        return 0;
-    array = out_need(json_array());
-    for (size_t i = 0; i < list->n; i++)
-        if (json_array_append_new(array, json_string(list->data[i])) != 0) {
-            json_decref(array);
-            return args_usage("", "%s %s: not UTF-8", option, out_shown(list->data[i]).text);
-        }
-    return settings_put(settings, path, array) ? 0 : refuse(common, settings, option, path);
+    if (said(to->by_set, to->path)) {
+        const char *giver = giver_of(to->common, to->path);
+        json_decref(value);
+        return args_usage("", "%s%s%s: --set %s was given, too", to->option, *text ? " " : "",
+                          *text ? out_shown(text).text : "", out_shown(giver ? giver : to->path).text);
+    }
+    return settings_put(to->settings, to->path, value) ? 0 : refuse(to->common, to->settings, to->option, to->path);
 }
 
-static int put_text(const args_common *common, json_t *settings, const char *option, const char *path, const char *text)
+static int put_text(const shortcut *to, const char *text)
 {
     if (!text)
         return 0;
     json_t *value = json_string(text);
     if (!value)
-        return args_usage("", "%s %s: not UTF-8", option, out_shown(text).text);
-    return settings_put(settings, path, value) ? 0 : refuse(common, settings, option, path);
+        return args_usage("", "%s %s: not UTF-8", to->option, out_shown(text).text);
+    return put_shortcut(to, text, value);
+}
+
+/* The texts, behind those of `array`, which is taken. */
+static int append(const shortcut *to, const args_list *list, json_t *array)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (json_array_append_new(array, json_string(list->data[i])) != 0) {
+            json_decref(array);
+            return args_usage("", "%s %s: not UTF-8", to->option, out_shown(list->data[i]).text);
+        }
+    return 0;
+}
+
+static int put_list(const shortcut *to, const args_list *list)
+{
+    json_t *array = list->n ? out_need(json_array()) : NULL;
+    int     status = append(to, list, array);
+    return status || !array ? status : put_shortcut(to, list->data[list->n - 1], array);
+}
+
+/* Denials add up, within the command line as from source to source: '' takes back what was said before it. */
+static int put_denials(const shortcut *to, const args_list *given)
+{
+    args_list     list = *given;
+    const json_t *before = said(to->settings, to->path);
+    if (list.n == 0 || (before && !json_is_string(before) && !json_is_array(before)))
+        return put_list(to, &list); /* what it is, the library tells */
+    for (size_t i = 0; i < given->n; i++)
+        if (!*given->data[i]) {
+            list.data = given->data + i;
+            list.n = given->n - i;
+            before = NULL;
+        }
+    bool    none = json_is_array(before) ? json_array_size(before) == 0 : before && !*json_string_value(before);
+    json_t *array = out_need(json_is_array(before) && !none ? json_copy((json_t *)before) : json_array());
+    if (before && (none || json_is_string(before)))
+        json_array_append_new(array, out_need(json_string(none ? "" : json_string_value(before))));
+    int status = append(to, &list, array);
+    if (status != 0)
+        return status;
+    return settings_put(to->settings, to->path, array) ? 0 : refuse(to->common, to->settings, to->option, to->path);
+}
+
+static int put_shortcuts(const args_common *common, json_t *settings, const json_t *by_set)
+{
+    const struct {
+        const char *option, *path, *text;
+    } texts[] = {{"--device", "device.name", common->device},
+                 {"--platform", "device.platform", common->platform},
+                 {"--level", "tune.level", common->level ? args_levels[common->level] : NULL}};
+    shortcut to = {common, settings, by_set, NULL, NULL};
+    int      status = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && status == 0; i++) {
+        to.option = texts[i].option;
+        to.path = texts[i].path;
+        status = put_text(&to, texts[i].text);
+    }
+    if (status == 0) {
+        to = (shortcut){common, settings, by_set, "--pin", "candidates.pin"};
+        status = put_list(&to, &common->pin);
+    }
+    if (status == 0) {
+        to = (shortcut){common, settings, by_set, "--deny", "candidates.deny"};
+        status = put_denials(&to, &common->deny);
+    }
+    if (status == 0 && common->budget >= 0) {
+        to = (shortcut){common, settings, by_set, "--budget", "tune.budget_ms"};
+        status = put_shortcut(&to, "", out_need(json_integer(common->budget)));
+    }
+    return status;
 }
 
 int settings_make(json_t **settings, const args_common *common)
@@ -210,26 +300,19 @@ int settings_make(json_t **settings, const args_common *common)
     json_t      *made = common->config
                             ? json_loads(common->config + file_mark(common->config), JSON_REJECT_DUPLICATES, &where)
                             : out_need(json_object());
+    json_t      *by_set;
     int          status = 0;
     *settings = NULL;
     if (!made)
         return args_usage("", "--config: line %d, column %d: %s", where.line, where.column, where.text);
     if (!json_is_object(made))
         status = args_usage("", "--config: not an object");
+    by_set = out_need(json_object());
     for (size_t i = 0; i < common->set.n && status == 0; i++)
-        status = put_pair(common, made, common->set.data[i]);
+        status = put_pair(common, made, by_set, common->set.data[i]);
     if (status == 0)
-        status = put_text(common, made, "--device", "device.name", common->device);
-    if (status == 0)
-        status = put_text(common, made, "--platform", "device.platform", common->platform);
-    if (status == 0 && common->level)
-        status = put_text(common, made, "--level", "tune.level", args_levels[common->level]);
-    if (status == 0)
-        status = put_list(common, made, "--pin", "candidates.pin", &common->pin);
-    if (status == 0)
-        status = put_list(common, made, "--deny", "candidates.deny", &common->deny);
-    if (status == 0 && common->budget >= 0 && !settings_put(made, "tune.budget_ms", json_integer(common->budget)))
-        status = refuse(common, made, "--budget", "tune.budget_ms");
+        status = put_shortcuts(common, made, by_set);
+    json_decref(by_set);
     if (status != 0) {
         json_decref(made);
         made = NULL;
