@@ -92,6 +92,8 @@ void qst__log_write(const qst__log *log, uint32_t area, uint32_t level, const ch
     for (size_t i = start; i < length; i++)
         if ((unsigned char)line[i] < ' ' || line[i] == '\x7f')
             line[i] = line[i] == '\n' || line[i] == '\r' || line[i] == '\t' ? ' ' : '?';
+        else if (line[i] == '\xc2' && i + 1 < length && (unsigned char)line[i + 1] - 0x80u < 0x20u)
+            line[i] = line[i + 1] = '?'; /* UTF-8 of a control character */
     line[length++] = '\n';
     if (log->sink)
         log->sink(log->user, line, length);

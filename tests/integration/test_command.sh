@@ -299,5 +299,14 @@ refuses 'a\x0ab: no such verb' "$(printf 'a\nb')"
 runs 0 plugins --set plugin.naive.what=x --set "plugins.load=[\"$(printf 'n\033[1m')\"]"
 ! grep -q "$(printf '\033')" "$out" "$err"
 verdict $? '  nothing that a terminal obeys'
+folder=$work/$(printf 'a\033[31m')
+mkdir "$folder" && cp "$qst" "$folder/libqst_x.so" 2>/dev/null
+for verb in doctor plugins; do
+    runs 0 "$verb" --set "plugins.dirs=[\"$work/a\u001b[31m\"]"
+    matches 'a\\x1b\[31m'
+    ! grep -q "$(printf '\033')" "$out" "$err"
+    verdict $? '  nothing that a terminal obeys'
+done
+rm -r "$folder"
 
 exit $failed

@@ -44,6 +44,26 @@ matches '^[0-9a-f]{12} +verdicts +current +[0-9]+ +[0-9]+ [a-z]+ +matmul +matmul
 runs 0 cache ls --json
 json 'len([r for r in j if r["table"] == "verdicts" and r["state"] == "current" and r["op"] == "matmul"]) >= 3'
 id=$(sed -n 's/^ *"id": "\([0-9a-f]*\)".*/\1/p' "$out" | head -n 1)
+# What is shown of ids tells records apart, of processes that noted several things, too; keys are whole but on a terminal.
+runs 0 cache ls --table history
+tail -n +2 "$out" | cut -d ' ' -f 1 >"$work/ids"
+[ "$(wc -l <"$work/ids")" -ge 8 ] && [ -z "$(sort "$work/ids" | uniq -d)" ]
+verdict $? '  no id twice'
+runs 0 cache show "$(tail -n 1 "$work/ids")" --json
+json 'j["table"] == "history" and j["id"].startswith("'"$(tail -n 1 "$work/ids")"'")'
+runs 0 cache ls
+matches ' numerics=plain$'
+if command -v script >/dev/null; then
+    for wide in '' --wide; do
+        COLUMNS=150 script -qec "'$qst' cache ls $wide" /dev/null </dev/null | tr -d '\r' >"$out" 2>"$err"
+        if [ -z "$wide" ]; then
+            matches '…$'
+            never '^.{153}' # bytes: the ellipsis is three
+        else
+            matches ' numerics=plain$'
+        fi
+    done
+fi
 runs 0 cache ls --op 'conv*'
 never '^[0-9a-f]{12} '
 refuses "qst cache: --op '': no operation has an empty name" cache ls --op ''

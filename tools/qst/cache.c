@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.c: `qst cache`: which of its jobs is meant; what the store holds, as a list or one record. */
+ * cache.c: `qst cache`: which of its jobs is meant; one record of the store. */
 #include "cache.h"
 
 #include "device.h"
@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const cache_options defaults = {0};
 static const args_option   table[] = {
       {"table", ARGS_TEXT, offsetof(cache_options, table), "NAME",
        "ls: of this table only: verdicts, programs, throughput, quarantine, history or meta", 0, 0, NULL, 0},
+      {"wide", ARGS_FLAG, offsetof(cache_options, wide), NULL, "ls: keys whole, on a terminal, too", 0, 0, NULL, 0},
       {"op", ARGS_TEXT, offsetof(cache_options, op), "GLOB", "ls, prune, export: verdicts of such operations only", 0, 0,
        NULL, 0},
       {"out", ARGS_TEXT, offsetof(cache_options, out), "FILE", "show: a program's binary into a file", 0, 0, NULL, 0},
@@ -75,97 +75,6 @@ static int refuse_id(qst_status status, const qst_error *err)
     return status == QST_E_INVALID ? args_usage("cache", "%s", err->text) : out_error("cache", status, err);
 }
 
-/* ---- ls ----------------------------------------------------------------------------------------------------------- */
-
-/* How long ago, in the largest unit that gives a number above 1. */
-static char *age_text(double at_s)
-{
-    double age = difftime(time(NULL), (time_t)at_s);
-    if (at_s <= 0)
-        return out_text("-");
-    if (age < 120)
-        return out_text("%.0f s", age < 0 ? 0 : age);
-    if (age < 7200)
-        return out_text("%.0f min", age / 60);
-    return age < 172800 ? out_text("%.0f h", age / 3600) : out_text("%.0f d", age / 86400);
-}
-
-static const char *text_of(const json_t *record)
-{
-    if (out_truth(record, "failed"))
-        return "the log of a build that failed";
-    return out_member(record, json_object_get(record, "candidate") ? "candidate" : "winner");
-}
-
-/* Which member says where it stands, or where it was tried. */
-static const char *key_of(const json_t *record)
-{
-    if (json_object_get(record, "key"))
-        return "key";
-    return json_is_string(json_object_get(record, "died_at")) ? "died_at" : "trying";
-}
-
-/* In one line, since a peak's key has two. To be freed. */
-static char *line_text(const char *text)
-{
-    char *line = out_text("%s", text);
-    for (char *at = line; (at = strchr(at, '\n')) != NULL;)
-        *at = ' ';
-    return line;
-}
-
-static void print_list(const json_t *records)
-{
-    static const char *const heads[] = {"id", "table", "state", "bytes", "age", "op", "candidate", "key or problem"};
-    out_table                rows;
-    out_table_init(&rows, "lllrrlll", heads);
-    for (size_t i = 0; i < json_array_size(records); i++) {
-        const json_t *r = json_array_get(records, i);
-        char         *age = age_text(out_number(r, "at_s"));
-        char         *key = line_text(out_member(r, key_of(r)));
-        const char   *state = out_member(r, json_object_get(r, "standing") ? "standing" : "state");
-        if (out_truth(r, "prior"))
-            state = "prior";
-        else if (out_truth(r, "partial"))
-            state = "partial";
-        out_table_cell(&rows, "%.12s", out_member(r, "id"));
-        out_table_cell(&rows, "%s", out_member(r, "table"));
-        out_table_cell(&rows, "%s", state);
-        out_table_cell(&rows, "%.0f", out_number(r, "bytes"));
-        out_table_cell(&rows, "%s", age);
-        out_table_cell(&rows, "%s", out_member(r, "op"));
-        out_table_cell(&rows, "%s", text_of(r));
-        out_table_cell(&rows, "%s", key);
-        free(key);
-        free(age);
-    }
-    out_table_print(&rows, "");
-    out_table_finish(&rows);
-}
-
-static bool listed(const json_t *record, const cache_options *o)
-{
-    const char *of = out_member(record, "table");
-    if (o->table ? strcmp(of, o->table) != 0 : strcmp(of, "verdicts") != 0 && strcmp(of, "programs") != 0)
-        return false;
-    return !o->op || (out_member(record, "op")[0] && verdict_matches(o->op, out_member(record, "op")));
-}
-
-static int ls(const cache_job *job)
-{
-    json_t *all = cache_ask(job->context, "cache", qst_cache_list), *some = out_need(json_array());
-    for (size_t i = 0; i < json_array_size(all); i++)
-        if (listed(json_array_get(all, i), job->options))
-            json_array_append(some, json_array_get(all, i));
-    if (all && job->json)
-        out_json(json_incref(some));
-    else if (all)
-        print_list(some);
-    json_decref(some);
-    json_decref(all);
-    return all ? 0 : EXIT_FAILED;
-}
-
 /* ---- show --------------------------------------------------------------------------------------------------------- */
 
 static void print_record(json_t *record)
@@ -178,7 +87,7 @@ static void print_record(json_t *record)
                             json_string(out_truth(record, "prior") ? "the store, as a prior" : "the store"));
         json_object_set(record, "asked", json_object_get(record, "problem"));
         json_object_set_new(record, "device", json_string("any of its target"));
-        explain_print(record, true);
+        explain_print(record, true, true);
         return;
     }
     json_object_foreach(record, key, value)
@@ -230,7 +139,7 @@ static const verb_job jobs[] = {
      "a line for each verdict, with operation, winner and key, and each program's binary; others by --table.\n"
      "        State `prior`: used after a re-check; `partial`: the next miss of its key goes on; of candidates that\n"
      "        ran when a process ended `watched`: tried as before, `suspect`: tried last, `quarantined`: not tried",
-     {"table", "op"}},
+     {"table", "op", "wide"}},
     {"show", "ID", "one record, by its id or the first digits of it; --out FILE writes a program's binary", {"out"}},
     {"verify",
      "",
@@ -255,7 +164,7 @@ static const struct job_row {
     const char *word;        /* what the first is */
     int (*run)(const cache_job *job);
 } rows[] = {
-    {0, 0, "", ls},          {1, 1, "the beginning of an id", show}, {0, 0, "", cache_verify},
+    {0, 0, "", cache_ls},    {1, 1, "the beginning of an id", show}, {0, 0, "", cache_verify},
     {0, 0, "", cache_prune}, {0, 1, "a file", cache_export},         {1, 1, "a file", cache_import},
 };
 #define JOBS (sizeof rows / sizeof *rows)
@@ -268,6 +177,7 @@ static const char *stray(const verb_job *job, const cache_options *o)
         bool        given;
     } given[] = {{"table", o->table != NULL},
                  {"op", o->op != NULL},
+                 {"wide", o->wide},
                  {"out", o->out != NULL},
                  {"remove", o->remove},
                  {"unusable", o->unusable},

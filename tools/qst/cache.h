@@ -12,7 +12,7 @@
 
 typedef struct cache_options {
     const char *table, *op, *out, *programs_mb, *quarantine; /* NULL: not given */
-    bool        remove, unusable, all;
+    bool        wide, remove, unusable, all;
 } cache_options;
 
 /* `word`: the argument after the job's name, or NULL. */
@@ -22,6 +22,9 @@ typedef struct cache_job {
     bool                 json;
     const char          *word;
 } cache_job;
+
+/* cache_list.c: 0, or the exit code after one line. */
+int cache_ls(const cache_job *job);
 
 /* cache_change.c: 0, or the exit code after one line. */
 int cache_verify(const cache_job *job);

@@ -319,8 +319,10 @@ static int run(const args_common *common, const void *options, int argc, char **
             checks[i](&d);
     if (status == 0 && common->json)
         out_json(json_incref(d.rows));
-    else if (status == 0)
+    else if (status == 0) {
+        out_harmless(d.rows);
         print(d.rows);
+    }
     json_decref(d.rows);
     json_decref(d.picked);
     device_close(&d.device);

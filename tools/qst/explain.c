@@ -15,16 +15,17 @@
 
 typedef struct options {
     uint32_t type;
-    bool     all, replay;
+    bool     all, replay, wide;
 } options;
 
-static const options     defaults = {QST_F32, false, false};
+static const options     defaults = {QST_F32, false, false, false};
 static const args_option table[] = {
     {"dtype", ARGS_WORD, offsetof(options, type), "TYPE", "element type where the argument is a size", 0, 0, args_types,
      0},
     {"all", ARGS_FLAG, offsetof(options, all), NULL, "each candidate by itself, not as a family", 0, 0, NULL, 0},
     {"replay", ARGS_FLAG, offsetof(options, replay), NULL, "decide every stored answer again from its stored samples",
      0, 0, NULL, 0},
+    {"wide", ARGS_FLAG, offsetof(options, wide), NULL, "on a terminal, too: keys whole", 0, 0, NULL, 0},
     {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
 };
 
@@ -83,7 +84,7 @@ static int look_over(const options *o, char **words, int n)
 }
 
 /* Every stored verdict decided again: one line each, EXIT_FAILED where one comes out otherwise. */
-static int replay(const args_common *common)
+static int replay(const args_common *common, bool wide)
 {
     device_handle device;
     out_buffer    text = {NULL, 0, 0};
@@ -98,14 +99,18 @@ static int replay(const args_common *common)
             status = EXIT_FAILED;
     }
     for (size_t i = 0; i < json_array_size(all); i++) {
-        const json_t *one = json_array_get(all, i);
-        bool          same = out_truth(one, "same");
+        json_t *one = json_array_get(all, i);
+        bool    same = out_truth(one, "same");
         if (!same)
             status = EXIT_FAILED;
-        if (!common->json)
-            printf("%s %.12s %s: %s%s%s: %s\n", same ? "same  " : "other ", out_member(one, "id"),
-                   out_member(one, "op"), out_member(one, "winner")[0] ? out_member(one, "winner") : "none",
-                   same ? "" : ", now ", same ? "" : out_member(one, "replayed"), out_member(one, "key"));
+        if (common->json)
+            continue;
+        out_harmless(one);
+        char *head = out_text("%s %.12s %s: %s%s%s: ", same ? "same  " : "other ", out_member(one, "id"),
+                              out_member(one, "op"), out_member(one, "winner")[0] ? out_member(one, "winner") : "none",
+                              same ? "" : ", now ", same ? "" : out_member(one, "replayed"));
+        out_cut(head, out_member(one, "key"), wide);
+        free(head);
     }
     if (all && !common->json)
         printf("%zu decided again\n", json_array_size(all));
@@ -125,7 +130,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     if (status != 0)
         return status;
     if (o->replay)
-        return replay(common);
+        return replay(common, o->wide);
     json_t *all = out_need(json_array());
     status = device_open(&device, common, NULL);
     for (int i = 0; i < argc && status == 0; i++) {
@@ -134,7 +139,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         json_t *verdict = status == 0 ? explain(&device, &s, &status) : NULL;
         if (verdict && !common->json) {
             out_harmless(verdict);
-            explain_print(verdict, o->all);
+            explain_print(verdict, o->all, o->wide);
         }
         if (verdict)
             json_array_append_new(all, verdict);
@@ -153,13 +158,15 @@ const verb_info verb_explain = {
     .name = "explain",
     .arguments = "N|MxNxK[T]|'OPERATION NAME=VALUE ...'...|--replay",
     .summary = "why this kernel: rounds, times, refusals with their reasons",
-    .help = "Tunes each problem first where nothing is known about its key. Then: the key; the problem that it was\n"
-            "tuned on; each round with its candidates, best first; what was not tried and why; the winner and what\n"
-            "made it win; where the answer came from; whether the budget cut it short. Problems are squares, shapes,\n"
-            "or text as logs print it: 'matmul m=240 n=240 k=240'. With --json, one object, or an array of them.\n"
-            "Where four or more candidates of a plugin came to the same, they stand as one, `matmul.gemv.* (19)`.\n"
-            "With --replay instead of problems: every stored answer, decided again from its stored samples; exit code\n"
-            "1 where one comes out otherwise than it is stored.\n",
+    .help =
+        "Tunes each problem first where nothing is known about its key. Then: the key; the problem that it was\n"
+        "tuned on; each round with its candidates: the winner, who was timed to the end by median, who was\n"
+        "eliminated, last first (`rank` of --json is the order in which they step in for the winner); what was\n"
+        "not tried and why; the winner and what made it win; where the answer came from; whether the budget cut it short. Problems are squares, shapes,\n"
+        "or text as logs print it: 'matmul m=240 n=240 k=240'. With --json, one object, or an array of them.\n"
+        "Where four or more candidates of a plugin came to the same, they stand as one, `matmul.gemv.* (19)`.\n"
+        "With --replay instead of problems: every stored answer, decided again from its stored samples; exit code\n"
+        "1 where one comes out otherwise than it is stored.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
     .defaults = &defaults,

@@ -3,6 +3,7 @@
  * explain_text.c: a verdict as text: rounds as tables, refusals by reason, the winner and what made it win. */
 #include "explain.h"
 #include "fold.h"
+#include "order.h"
 #include "out.h"
 #include "verdict.h"
 
@@ -23,35 +24,6 @@ static bool was(const json_t *finding, const char *outcome)
     return strcmp(out_member(finding, "outcome"), outcome) == 0;
 }
 
-/* 0 for the best; those that are not ranked come last. */
-static double rank_of(const json_t *finding)
-{
-    const json_t *rank = json_object_get(finding, "rank");
-    return json_is_number(rank) ? json_number_value(rank) : 1e9;
-}
-
-static int by_rank(const void *a, const void *b)
-{
-    const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
-    double        dx = rank_of(x), dy = rank_of(y);
-    if (dx != dy)
-        return (dx > dy) - (dx < dy);
-    return strcmp(out_member(x, "name"), out_member(y, "name"));
-}
-
-/* All findings, best first; the caller frees the array. */
-static const json_t **ranked(const json_t *verdict, size_t *n)
-{
-    const json_t  *findings = json_object_get(verdict, "findings");
-    const json_t **order;
-    *n = json_array_size(findings);
-    order = out_resize(NULL, *n * sizeof *order);
-    for (size_t i = 0; i < *n; i++)
-        order[i] = json_array_get(findings, i);
-    qsort(order, *n, sizeof *order, by_rank);
-    return order;
-}
-
 static void cell_ms(out_table *table, const json_t *finding, const char *member)
 {
     double ms = out_number(finding, member);
@@ -69,12 +41,13 @@ static void cell_part(out_table *table, double part, double whole)
         out_table_cell(table, "-");
 }
 
-static void row(out_table *table, const json_t *f, size_t as, double best, double roof)
+/* `rank`: its place among those that were found right, from 1; 0: it is none of them. */
+static void row(out_table *table, const json_t *f, size_t rank, size_t as, double best, double roof)
 {
     char  *name = as > 1 ? fold_text(out_member(f, "name"), as) : out_text("%s", out_member(f, "name"));
-    double median = out_number(f, "median_ms"), rank = rank_of(f);
-    if (rank < 1e9)
-        out_table_cell(table, "%.0f", rank);
+    double median = out_number(f, "median_ms");
+    if (rank)
+        out_table_cell(table, "%zu", rank);
     else
         out_table_cell(table, "-");
     out_table_cell(table, "%s", name);
@@ -108,7 +81,7 @@ static size_t row_at(const json_t **order, size_t n, size_t i, bool all)
         me = k == i ? m : me;
         names[m++] = out_member(order[k], "name");
     }
-    as = fold_at(names, m, me, all || rank_of(order[i]) < 1e9);
+    as = fold_at(names, m, me, all || verdict_right(order[i]));
     free(names);
     return as;
 }
@@ -138,7 +111,7 @@ static void print_round(const json_t **order, size_t n, size_t round, double bes
         } else {
             size_t as = row_at(order, n, i, all);
             if (as)
-                row(&table, order[i], as, best, roof);
+                row(&table, order[i], verdict_right(order[i]) ? i + 1 : 0, as, best, roof);
             rows++;
         }
     }
@@ -251,18 +224,18 @@ static void print_winner(const json_t *verdict, const json_t **order, size_t n)
     while (i < n && strcmp(out_member(order[i], "name"), winner) != 0)
         i++;
     if (i < n)
-        print_reason(order[i], i + 1 < n && rank_of(order[i + 1]) < 1e9 ? order[i + 1] : NULL);
+        print_reason(order[i], i + 1 < n && verdict_right(order[i + 1]) ? order[i + 1] : NULL);
     if (runs[0] && strcmp(runs, winner) != 0)
         printf("  for this problem %s runs: the winner cannot, or is not the choice any more\n", runs);
 }
 
-static void print_head(const json_t *verdict)
+static void print_head(const json_t *verdict, bool wide)
 {
     const json_t *level = json_object_get(verdict, "level"), *wait = json_object_get(verdict, "wait_ms");
     const double  total = out_number(verdict, "total_ms");
     printf("problem %s %s\n", out_member(verdict, "op"), out_member(verdict, "asked"));
     if (out_member(verdict, "key")[0])
-        printf("key     %s\n", out_member(verdict, "key"));
+        out_cut("key     ", out_member(verdict, "key"), wide);
     if (!json_object_get(verdict, "findings"))
         return;
     printf("device  %s, target %s\n", out_member(verdict, "device"), out_member(verdict, "target"));
@@ -296,12 +269,12 @@ static void print_roof(const json_t *verdict)
     putchar('\n');
 }
 
-void explain_print(const json_t *verdict, bool all)
+void explain_print(const json_t *verdict, bool all, bool wide)
 {
     size_t         n, rounds = 0;
     double         best = 0;
-    const json_t **order = ranked(verdict, &n);
-    print_head(verdict);
+    const json_t **order = order_findings(verdict, &n);
+    print_head(verdict, wide);
     print_roof(verdict);
     for (size_t i = 0; i < n; i++) {
         double median = out_number(order[i], "median_ms");

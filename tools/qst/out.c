@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 void *out_need(void *memory)
@@ -118,6 +119,57 @@ static size_t width_of(const char *text)
     return width;
 }
 
+/* Bytes of the text's first `letters` letters. */
+static size_t bytes_of(const char *text, size_t letters)
+{
+    size_t bytes = 0;
+    while (text[bytes] && (letters || (text[bytes] & 0xC0) == 0x80))
+        letters -= (text[bytes++] & 0xC0) != 0x80;
+    return bytes;
+}
+
+/* The text, or where it is longer than the room, at least a word, what of it fits and an ellipsis; to be freed. */
+static char *fitting(const char *text, size_t room)
+{
+    enum { LEAST = 24 };
+    room = room < LEAST ? LEAST : room;
+    return width_of(text) <= room ? out_text("%s", text) : out_text("%.*s…", (int)bytes_of(text, room - 1), text);
+}
+
+size_t out_room(bool wide)
+{
+    enum { USUAL = 80 };
+    struct winsize size = {0};
+    const char    *columns = getenv("COLUMNS");
+    long           told = columns ? strtol(columns, NULL, 10) : 0;
+    if (wide || !isatty(STDOUT_FILENO))
+        return 0;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        return size.ws_col;
+    return told > 0 ? (size_t)told : USUAL;
+}
+
+void out_cut(const char *head, const char *text, bool wide)
+{
+    size_t room = out_room(wide), used = width_of(head);
+    char  *shown = room ? fitting(text, room > used ? room - used : 0) : out_text("%s", text);
+    printf("%s%s\n", head, shown);
+    free(shown);
+}
+
+/* What is before the last column takes its place first. */
+static void fit_table(const out_table *table, const char *indent, const size_t *width)
+{
+    size_t used = strlen(indent);
+    for (size_t i = 0; i + 1 < table->columns; i++)
+        used += width[i] + 2;
+    for (size_t i = table->columns - 1; table->room && i < table->n; i += table->columns) {
+        char *cell = fitting(table->cells[i], table->room > used ? table->room - used : 0);
+        free(table->cells[i]);
+        table->cells[i] = cell;
+    }
+}
+
 void out_table_print(const out_table *table, const char *indent)
 {
     size_t *width = out_resize(NULL, table->columns * sizeof *width);
@@ -127,6 +179,7 @@ void out_table_print(const out_table *table, const char *indent)
         if (own > width[i % table->columns])
             width[i % table->columns] = own;
     }
+    fit_table(table, indent, width);
     for (size_t i = 0; i < table->n; i++) {
         size_t column = i % table->columns, pad = width[column] - width_of(table->cells[i]);
         bool   last = column + 1 == table->columns, right = table->align[column] == 'r';

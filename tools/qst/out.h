@@ -33,6 +33,7 @@ typedef struct out_table {
     const char *align;      /* one letter a column: l or r */
     size_t      columns, n; /* n cells so far, the heads included */
     char      **cells;
+    size_t      room; /* of a line, what is over it in the last column is cut; 0: nothing is */
 } out_table;
 
 /* `heads` has one text a column. */
@@ -41,6 +42,12 @@ void out_table_init(out_table *table, const char *align, const char *const *head
 void out_table_cell(out_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_table_print(const out_table *table, const char *indent);
 void out_table_finish(out_table *table);
+
+/* The letters that fit into a line where stdout is a terminal; 0: it is none, or `wide`, and lines may have any length. */
+size_t out_room(bool wide);
+
+/* A line of two texts: on a terminal the second one, which may be long, ends where the line does, with an ellipsis. */
+void out_cut(const char *head, const char *text, bool wide);
 
 /* Prints indented and frees. */
 void out_json(json_t *json);

@@ -179,8 +179,10 @@ static int tune_all(const device_handle *device, const subject *subjects, size_t
         out_progress(NULL);
         if (strcmp(out_member(row, "state"), "failed") == 0)
             status = EXIT_FAILED;
-        if (!json)
+        if (!json) {
+            out_harmless(row);
             print(row);
+        }
         json_array_append_new(rows, row);
     }
     if (json)
