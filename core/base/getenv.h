@@ -4,4 +4,7 @@
 
 const char *qst__getenv(const char *name); /* secure_getenv; an empty value counts as not set */
 
+/* All of it as NAME=VALUE, NULL at the end. */
+const char *const *qst__getenv_all(void);
+
 #endif

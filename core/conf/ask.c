@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ask.c: what may be asked of a configuration besides its settings: the plugins that it speaks of. */
+ * ask.c: what may be asked of a configuration besides its settings: the plugins that it speaks of, and
+ * variables that nobody reads. */
 #include "conf/state.h"
 
 #include <string.h>
@@ -49,4 +50,11 @@ qst_status qst__conf_plugins_named(const qst__conf *conf, qst__conf_named *each,
     }
     qst__str_finish(&name);
     return status;
+}
+
+void qst__conf_variables_unread(const qst__conf *conf, qst__conf_unread *each, void *user)
+{
+    for (size_t i = 0; i < conf->ignored.count; i++)
+        if (conf->ignored.data[i].variable)
+            each(user, conf->ignored.data[i].name, conf->ignored.data[i].why);
 }

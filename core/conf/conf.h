@@ -42,9 +42,14 @@ const qst__settings *qst__conf_settings(const qst__conf *conf);
 typedef void qst__conf_named(void *user, const char *name, const char *path, const char *origin);
 qst_status   qst__conf_plugins_named(const qst__conf *conf, qst__conf_named *each, void *user);
 
+/* Calls `each` for every variable of the environment that begins as ours do, has a value, and is read by nobody: with its
+ * name and what is to be said of it. */
+typedef void qst__conf_unread(void *user, const char *name, const char *why);
+void         qst__conf_variables_unread(const qst__conf *conf, qst__conf_unread *each, void *user);
+
 /* For `qst config`: an array of {path, value, origin, default, help}; origin is a file, a variable, "API" or
- * "default". Open-ended keys follow the others, as far as they are set; then files that were passed over, with path
- * null, the file as origin and the reason as help. Makes nothing of the configuration's own; E_NOMEM. */
+ * "default". Open-ended keys follow the others, as far as they are set; then files and variables that were passed over, with path
+ * null, the file or variable as origin and the reason as help. Makes nothing of the configuration's own; E_NOMEM. */
 struct qst__json;
 qst_status qst__conf_describe(const qst__conf *conf, struct qst__json **out);
 

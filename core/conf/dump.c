@@ -101,7 +101,7 @@ static qst__json *describe_ignored(const qst__ignored *ignored)
     qst__json *entry = qst__json_object();
     qst__json_set_text(entry, "path", NULL);
     qst__json_set_text(entry, "value", NULL);
-    qst__json_set_text(entry, "origin", ignored->file);
+    qst__json_set_text(entry, "origin", ignored->name);
     qst__json_set_text(entry, "default", NULL);
     qst__json_set_text(entry, "help", ignored->why);
     return entry;

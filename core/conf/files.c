@@ -13,12 +13,12 @@
 
 #define BYTES_MAX (1u << 20) /* of a file; a configuration is short, and what is long is something else */
 
-static qst_status note_ignored(qst__conf *conf, const char *file, const char *why, qst_error *err)
+qst_status qst__conf_note_ignored(qst__conf *conf, bool variable, const char *name, const char *why, qst_error *err)
 {
-    qst__ignored ignored = {qst__strdup(&conf->alloc, file), qst__strdup(&conf->alloc, why)};
-    if (ignored.file && ignored.why && qst__vec_push(&conf->alloc, &conf->ignored, ignored))
+    qst__ignored ignored = {variable, qst__strdup(&conf->alloc, name), qst__strdup(&conf->alloc, why)};
+    if (ignored.name && ignored.why && qst__vec_push(&conf->alloc, &conf->ignored, ignored))
         return QST_OK;
-    qst__free(&conf->alloc, ignored.file);
+    qst__free(&conf->alloc, ignored.name);
     qst__free(&conf->alloc, ignored.why);
     return qst__conf_nomem(err);
 }
@@ -135,7 +135,7 @@ static qst_status look_at_project(qst__conf *conf, const char *path, bool *use, 
         (void)snprintf(why, sizeof why, "ignored: not a regular file");
     else
         *use = true;
-    return *use ? QST_OK : note_ignored(conf, path, why, err);
+    return *use ? QST_OK : qst__conf_note_ignored(conf, false, path, why, err);
 }
 
 /* The nearest quernstone.json from the directory upwards, the root's own included. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parse.c: puts the configuration together: the order of the sources, the variables, and JSON text to values. */
-#include "base/getenv.h"
+ * parse.c: puts the configuration together: the order of the sources, and JSON text to values. */
 #include "conf/state.h"
 
 #include <jansson.h>
@@ -180,23 +179,6 @@ static qst_status read_defaults(qst__conf *conf, qst_error *err)
     return QST_OK;
 }
 
-static qst_status read_variables(qst__conf *conf, qst_error *err)
-{
-    for (uint32_t i = 0; i < qst__schema_rows; i++) {
-        const qst__key_row *row = &qst__schema[i];
-        const char         *text = row->variable ? qst__getenv(row->variable) : NULL;
-        if (!text)
-            continue;
-        uint32_t place = qst__conf_add_place(conf, QST__FROM_ENV, row->variable, conf->working);
-        if (place == UINT32_MAX)
-            return qst__conf_nomem(err);
-        qst_status status = qst__conf_put_text(conf, place, row, text, err);
-        if (status != QST_OK)
-            return status;
-    }
-    return QST_OK;
-}
-
 static qst_status read_api(qst__conf *conf, const char *text, qst_error *err)
 {
     uint32_t place = qst__conf_add_place(conf, QST__FROM_API, "API", conf->working);
@@ -240,7 +222,7 @@ qst_status qst__conf_create(qst__conf **out, const qst__alloc *alloc, const qst_
     if (status == QST_OK && sources->files)
         status = qst__conf_read_files(conf, sources, err);
     if (status == QST_OK && sources->env)
-        status = read_variables(conf, err);
+        status = qst__conf_read_variables(conf, err);
     if (status == QST_OK && sources->api)
         status = read_api(conf, sources->api, err);
     if (status == QST_OK)
@@ -264,7 +246,7 @@ void qst__conf_destroy(qst__conf *conf)
         qst__free(&alloc, conf->places.data[i].directory);
     }
     for (size_t i = 0; i < conf->ignored.count; i++) {
-        qst__free(&alloc, conf->ignored.data[i].file);
+        qst__free(&alloc, conf->ignored.data[i].name);
         qst__free(&alloc, conf->ignored.data[i].why);
     }
     qst__vec_finish(&alloc, &conf->places);

@@ -309,3 +309,32 @@ bool qst__schema_near(const char *path, char *out, size_t out_size)
         (void)snprintf(out, out_size, "%.*s", (int)best_length, found);
     return found != NULL;
 }
+
+static const char *last_word(const char *name)
+{
+    const char *bar = strrchr(name, '_');
+    return bar ? bar + 1 : name;
+}
+
+bool qst__schema_near_variable(const char *name, char *out, size_t out_size)
+{
+    enum { PREFIX = sizeof "QST_" - 1 };
+    size_t      all = strlen(name), length = all - PREFIX, best = 2 + length / 6; /* exclusive */
+    const char *found = NULL;
+    if (all > NEAR_MAX)
+        return false;
+    for (uint32_t i = 0; i <= qst__schema_rows; i++) {
+        const char *known = i < qst__schema_rows ? qst__schema[i].variable : "QST_CONFIG";
+        size_t      changes = known ? distance(name + PREFIX, length, known + PREFIX, strlen(known) - PREFIX) : best;
+        if (changes < best) {
+            best = changes;
+            found = known;
+        }
+    }
+    for (uint32_t i = 0; i < qst__schema_rows && !found; i++)
+        if (qst__schema[i].variable && strcmp(last_word(qst__schema[i].variable), last_word(name)) == 0)
+            found = qst__schema[i].variable;
+    if (found)
+        (void)snprintf(out, out_size, "%s", found);
+    return found != NULL;
+}

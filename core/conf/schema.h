@@ -59,6 +59,9 @@ bool qst__schema_section(const char *path);
 /* The key or section that an unknown path was perhaps meant to be, written into `out`; false: none is near. */
 bool qst__schema_near(const char *path, char *out, size_t out_size);
 
+/* The same for the name of a variable, QST_…: one that takes few changes, or ends in the same word. */
+bool qst__schema_near_variable(const char *name, char *out, size_t out_size);
+
 /* The open row whose first part is the path's, or NULL: to tell the form of its names. */
 const qst__key_row *qst__schema_form(const char *path);
 

@@ -19,8 +19,9 @@ typedef struct qst__place {
     char    *directory; /* what relative directories are relative to; NULL: unknown */
 } qst__place;
 
-typedef struct qst__ignored { /* a file that was found and not read */
-    char *file;
+typedef struct qst__ignored { /* what was found and not read */
+    bool  variable;           /* else a file */
+    char *name;
     char *why;
 } qst__ignored;
 
@@ -79,6 +80,12 @@ uint32_t qst__conf_add_place(qst__conf *conf, uint32_t from, const char *name, c
 
 /* parse.c: reads the JSON text of a place. */
 qst_status qst__conf_read_json(qst__conf *conf, uint32_t place, const char *text, size_t length, qst_error *err);
+
+/* variables.c: reads the variables, and notes those that are nobody's. */
+qst_status qst__conf_read_variables(qst__conf *conf, qst_error *err);
+
+/* files.c: a file, or a variable, that is passed over; copied. */
+qst_status qst__conf_note_ignored(qst__conf *conf, bool variable, const char *name, const char *why, qst_error *err);
 
 /* files.c: finds and reads the files, lowest first. */
 qst_status qst__conf_read_files(qst__conf *conf, const qst__conf_sources *sources, qst_error *err);

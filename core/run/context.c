@@ -136,6 +136,8 @@ qst_status qst_context_create(qst_context **context, const qst_options *options,
     ctx->settings = qst__conf_settings(ctx->conf);
     status = qst__log_configure(&ctx->log, ctx->settings->log ? ctx->settings->log : "", err);
     if (status == QST_OK)
+        qst__slips_variables(ctx);
+    if (status == QST_OK)
         status = open_store(ctx, (o.flags & QST_NO_STORE) != 0, err);
     if (status == QST_OK)
         status = qst__history_start(ctx, err);

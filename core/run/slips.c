@@ -15,6 +15,20 @@ static const char *after(const char *text, const char *name)
     return !strncmp(text, name, length) && text[length] == '.' ? text + length + 1 : NULL;
 }
 
+/* ---- Variables ----------------------------------------------------------------------------------------------------- */
+
+static void tell_unread(void *user, const char *name, const char *why)
+{
+    const qst_context *ctx = user;
+
+    QST__LOG(&ctx->log, CONF, WARN, "%s: %s", name, why);
+}
+
+void qst__slips_variables(qst_context *ctx)
+{
+    qst__conf_variables_unread(ctx->conf, tell_unread, ctx);
+}
+
 /* ---- Plugins ------------------------------------------------------------------------------------------------------- */
 
 static bool any_plugin(const qst_context *ctx, const char *pattern)

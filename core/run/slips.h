@@ -8,6 +8,8 @@
 
 #include "run/run.h"
 
+/* When it is known what is logged: variables that begin as ours do and are read by nobody. */
+void qst__slips_variables(qst_context *ctx);
 /* When the plugins have been loaded: plugins.load, plugin.<name>.<key>. */
 void qst__slips_plugins(qst_context *ctx);
 /* When a set takes no more, under its lock: groups.<op>.<group>, pins and denials of its candidates. */

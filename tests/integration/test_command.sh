@@ -170,6 +170,37 @@ json '{r["path"]: r["value"] for r in j}["candidates.pin"] == ["a*", "b"]'
 runs 0 config --json --set groups.matmul.gemv.priority=3
 json '{r["path"]: r["value"] for r in j}["groups.matmul.gemv.priority"] == 3'
 
+# What nobody says is the library's default there, and what the command takes instead is told.
+runs 0 config
+matches '^log +- +default '
+matches '^tune\.budget_ms +1000 +default '
+matches '^  tune\.budget_ms  0 +tune, shapes, run, explain, bench$'
+matches '^  log +"warn" +all verbs$'
+runs 0 config --json --budget 5
+json '{r["path"]: r["command"] for r in j if "command" in r} == {"tune.wait": True, "log": "warn"}'
+json '{r["path"]: (r["value"], r["origin"]) for r in j}["log"] == (None, "default")'
+export QST_LOG=info
+runs 0 config --set tune.wait=false --budget 5
+matches '^log +"info" +QST_LOG '
+never '^What qst itself takes'
+unset QST_LOG
+
+# A variable that nobody reads is told once, however many contexts there are.
+export QST_LOGG=warn QST_TEST_NAME=x
+for verb in config plugins 'run matmul --m 3 --n 4 --k 5 --pin matmul.naive.*'; do
+    # shellcheck disable=SC2086
+    runs 0 $verb
+    [ "$(cat "$err")" = 'quernstone: warn: conf: QST_LOGG: no variable of this name is read (did you mean QST_LOG?)' ]
+    verdict $? '  one line: did you mean QST_LOG?'
+done
+runs 0 config --set log=error
+[ ! -s "$err" ]
+verdict $? '  no line where errors alone are logged'
+matches '^ +- +QST_LOGG +- +no variable of this name is read .did you mean QST_LOG\?.$'
+runs 0 doctor
+matches '^warn +configuration +QST_LOGG: not read: no variable of this name'
+unset QST_LOGG QST_TEST_NAME
+
 # ---- Keys: the reference's table --------------------------------------------------------------------------------
 
 runs 0 keys 512 768 1000 1024 1025 2048 1024T

@@ -169,8 +169,11 @@ static void make_page(qst__str *page)
             append_section_head(page, qst__schema[i].path);
         append_row(page, &qst__schema[i]);
     }
-    qst__str_append(page, "\n## Variables\n\n| variable | sets |\n|---|---|\n"
-                          "| `QST_CONFIG` | the fourth source: a file that must be there |\n");
+    qst__str_append(
+        page, "\n## Variables\n\nAnother variable that begins with `QST_` and has a value is noted in the log, in "
+              "`qst config` and in `qst doctor`, with\nthe name that it may be meant to have.\n\n"
+              "| variable | sets |\n|---|---|\n"
+              "| `QST_CONFIG` | the fourth source: a file that must be there |\n");
     for (uint32_t i = 0; i < qst__schema_rows; i++)
         if (qst__schema[i].variable)
             qst__str_printf(page, "| `%s` | `%s` |\n", qst__schema[i].variable, qst__schema[i].path);

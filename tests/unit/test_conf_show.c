@@ -81,6 +81,50 @@ static void denials_add_up(void **state)
     conf_assert_fails(f, "{\"candidates.deny\": [\"f\", \"\"]}", "API", ": candidates.deny: item 1 is empty");
 }
 
+static void note_unread(void *user, const char *name, const char *why)
+{
+    char *text = user;
+    (void)snprintf(text + strlen(text), 600 - strlen(text), "%s %s|", name, why);
+}
+
+/* Who begins as ours do and is read by nobody is told; but for hooks of tests, what is empty, and other people's. */
+static void variables_of_nobody(void **state)
+{
+    static const struct {
+        const char *name, *near;
+    } rows[] = {{"QST_LOGG", "QST_LOG"},
+                {"QST_LEVEL", "QST_AUTOTUNE_LEVEL"},
+                {"QST_AUTOTUNE_CAHCE", "QST_AUTOTUNE_CACHE"},
+                {"QST_ENVIROMENT", "QST_ENVIRONMENT"},
+                {"QST_CONFG", "QST_CONFIG"},
+                {"QST_PLUGINS_PATH", "QST_PLUGIN_PATH"}};
+    static const char *const quiet[] = {"QST_TEST_THIS", "QST_CHAOS_ALL", "QST_KEPT_ICD_FILENAMES", "QSTLOG",
+                                        "MY_QST_LOG"};
+    conf_fixture            *f = *state;
+    char                     told[600], wanted[200];
+    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
+        conf_setenv(quiet[i], "x");
+    conf_setenv("QST_LOGS", "");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        conf_setenv(rows[i].name, "x");
+        (void)conf_loaded(f, NULL);
+        told[0] = '\0';
+        qst__conf_variables_unread(f->conf, note_unread, told);
+        (void)snprintf(wanted, sizeof wanted, "%s no variable of this name is read (did you mean %s?)|", rows[i].name,
+                       rows[i].near);
+        assert_string_equal(told, wanted);
+        assert_int_equal(unsetenv(rows[i].name), 0);
+    }
+    conf_setenv("QST_FOO", "x");
+    (void)conf_loaded(f, NULL);
+    conf_assert_described(f, ",{\"path\":null,\"value\":null,\"origin\":\"QST_FOO\",\"default\":null,"
+                             "\"help\":\"no variable of this name is read\"}]\n");
+    assert_int_equal(unsetenv("QST_FOO"), 0);
+    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
+        assert_int_equal(unsetenv(quiet[i]), 0);
+    assert_int_equal(unsetenv("QST_LOGS"), 0);
+}
+
 static void another_users_project_file(void **state)
 {
     conf_fixture *f = *state;
@@ -179,9 +223,13 @@ static void every_allocation_fails_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CONF_TEST(described_with_origins),     CONF_TEST(denials_add_up),
-        CONF_TEST(another_users_project_file), CONF_TEST(a_project_file_that_is_a_folder),
-        CONF_TEST(the_schema_is_whole),        CONF_TEST(every_allocation_fails_once),
+        CONF_TEST(described_with_origins),
+        CONF_TEST(denials_add_up),
+        CONF_TEST(variables_of_nobody),
+        CONF_TEST(another_users_project_file),
+        CONF_TEST(a_project_file_that_is_a_folder),
+        CONF_TEST(the_schema_is_whole),
+        CONF_TEST(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,13 @@ static bool is_unsaid(qst_context *context, const char *path)
     return unsaid;
 }
 
+static bool warns;
+
+bool device_warns(void)
+{
+    return warns;
+}
+
 /* Warnings are shown where neither a file nor a variable says what is logged: told by the variable, so that it is set
  * before the first context has anything to warn of. */
 static void show_warnings(void)
@@ -90,9 +97,11 @@ static void show_warnings(void)
     qst_context *look = NULL;
     qst_options_init(&options);
     options.flags = QST_NO_PLUGINS | QST_NO_STORE;
+    options.sink = log_take;
     if (getenv("QST_LOG"))
         return;
-    if (qst_context_create(&look, &options, NULL) < 0 || is_unsaid(look, "log"))
+    warns = qst_context_create(&look, &options, NULL) < 0 || is_unsaid(look, "log");
+    if (warns)
         (void)setenv("QST_LOG", "warn", 1);
     qst_context_destroy(look);
 }
@@ -247,7 +256,7 @@ void device_close(device_handle *device)
 }
 
 int device_described(const char *what, const args_common *common, uint32_t flags, int argc, char **argv,
-                     void (*print)(const json_t *rows))
+                     void (*amend)(json_t *rows), void (*print)(const json_t *rows))
 {
     device_handle device;
     if (argc)
@@ -256,7 +265,9 @@ int device_described(const char *what, const args_common *common, uint32_t flags
     json_t *rows = status == 0 ? out_describe(device.context, what) : NULL;
     if (status == 0 && !rows)
         status = EXIT_FAILED;
-    else if (rows && common->json)
+    if (rows && amend)
+        amend(rows);
+    if (rows && common->json)
         out_json(json_incref(rows));
     else if (rows) {
         out_harmless(rows);

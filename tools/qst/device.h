@@ -38,9 +38,13 @@ void device_close(device_handle *device);
  * or the exit code after one line. qst_context_destroy releases it. */
 int device_apart(qst_context **context, const args_common *common, const char *pin, const char *fallback);
 
-/* A verb that prints one of qst_describe's arrays: takes no words, makes a context with QST_NO_… flags. */
+/* A verb that prints one of qst_describe's arrays: takes no words, makes a context with QST_NO_… flags. `amend`: puts to it
+ * what the command knows better; NULL: nothing. */
 int device_described(const char *what, const args_common *common, uint32_t flags, int argc, char **argv,
-                     void (*print)(const json_t *rows));
+                     void (*amend)(json_t *rows), void (*print)(const json_t *rows));
+
+/* Has the command itself had warnings logged, since nobody says what is? */
+bool device_warns(void);
 
 /* {"name", "platform", "driver", "target"} of the device in use; a new reference, or NULL after one line. */
 json_t *device_facts(const device_handle *device);

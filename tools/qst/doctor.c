@@ -221,7 +221,7 @@ static void configuration(doctor *d)
             continue;
         ignored++;
         say(d, WARN, "configuration", out_text("%s: not read: %s", out_member(row, "origin"), out_member(row, "help")),
-            "see docs/config.md for what a file may set");
+            "see docs/config.md for variables, and for what a file may set");
     }
     if (!ignored)
         say(d, GOOD, "configuration", out_text("%zu settings, nothing passed over", json_array_size(all)), NULL);

@@ -11,13 +11,15 @@
 #include <string.h>
 
 #define OF_STORE ": store: " /* what a line about the store has in it */
+#define OF_CONF  ": conf: "
 
 static struct {
     pthread_mutex_t lock;
     bool            holds;
     size_t          shown; /* bytes of them */
     out_buffer      lines; /* all about the store: few */
-} kept = {PTHREAD_MUTEX_INITIALIZER, false, 0, {NULL, 0, 0}};
+    out_buffer      conf;  /* all about the configuration, which each context tells anew */
+} kept = {PTHREAD_MUTEX_INITIALIZER, false, 0, {NULL, 0, 0}, {NULL, 0, 0}};
 
 static void show(const char *line, size_t length)
 {
@@ -40,6 +42,15 @@ static void show_kept(const char *but)
     }
 }
 
+/* What another context has said of the configuration is not said twice. */
+static bool is_new(const char *line)
+{
+    bool known = kept.conf.text && strstr(kept.conf.text, line);
+    if (!known)
+        out_gather(&kept.conf, line, strlen(line));
+    return !known;
+}
+
 void log_take(void *user, const char *text, size_t length)
 {
     char *line = out_text("%.*s", (int)length, text);
@@ -47,7 +58,7 @@ void log_take(void *user, const char *text, size_t length)
     pthread_mutex_lock(&kept.lock);
     if (strstr(line, OF_STORE))
         out_gather(&kept.lines, text, length);
-    else
+    else if (!strstr(line, OF_CONF) || is_new(line))
         show(text, length);
     if (!kept.holds)
         show_kept(NULL);
