@@ -136,6 +136,18 @@ static bool is_whole(qst__env *env)
     return whole;
 }
 
+/* Does the data file's name still lead to it? Where that cannot be told, it does. */
+static bool is_there(const qst__env *env)
+{
+    char        path[QST__PATH_MAX];
+    struct stat ours, named;
+
+    qst__files_path(&env->files, path, "data.mdb");
+    if (stat(path, &named) != 0)
+        return errno != ENOENT && errno != ENOTDIR;
+    return fstat(env->files.fd, &ours) != 0 || (ours.st_dev == named.st_dev && ours.st_ino == named.st_ino);
+}
+
 /* Holds what LMDB's mutex of that kind is behind. Waited for once: who is stopped may be so for good. */
 static qst_status hold(qst__env *env, uint32_t what)
 {
@@ -168,6 +180,8 @@ qst_status qst__env_begin(qst__env *env, bool write, MDB_txn **txn)
         return QST_E_STATE;
     if (write && env->readonly)
         return QST_E_REFUSED;
+    if (write && !is_there(env))
+        return qst__env_status(env, QST__ENV_GONE);
     for (int i = 0; i < TRIES && (rc == MDB_MAP_RESIZED || rc == MDB_READERS_FULL); i++) {
         uint64_t seen = atomic_load(&env->map_bytes);
 

@@ -21,6 +21,9 @@
  * leaves the users, so that the next one to open may be alone and mend it. What cannot be seen is the moment between
  * the look and the read.
  *
+ * A file that was removed, or that another has taken the place of, can still be written to, for nobody. So before it is
+ * written to, that of its name is looked at: where it is another, writing is E_IO from then on, and reading goes on.
+ *
  * The map is doubled when it is full, up to the limit, and adopted when another process has grown it. That needs
  * a moment without any transaction in this process, so transactions are short: nothing is called back within one.
  */
@@ -60,7 +63,8 @@ bool qst__env_grow(qst__env *env, uint64_t over);
 /* LMDB's code as a status. A code that says that the data is damaged ends all use of the environment. */
 qst_status qst__env_status(qst__env *env, int rc);
 
-/* The code of what last was E_IO: the system's, or MDB_MAP_FULL; 0: nothing was. */
+/* The code of what last was E_IO: the system's, MDB_MAP_FULL, or QST__ENV_GONE; 0: nothing was. */
+enum { QST__ENV_GONE = -1 }; /* no code of LMDB's or the system's */
 int qst__env_failure(const qst__env *env);
 
 qst_status qst__env_sync(qst__env *env);

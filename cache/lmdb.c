@@ -265,6 +265,8 @@ void qst__store_lmdb_failure(const qst_store *store, char *text, size_t room)
     if (code == MDB_MAP_FULL)
         (void)snprintf(text, room, "'%s': it is as large as store.map_mb lets it be, %llu MiB", folder,
                        (unsigned long long)(qst__env_map_bytes(self->env) >> 20));
+    else if (code == QST__ENV_GONE)
+        (void)snprintf(text, room, "'%s': it was removed, or replaced, while it was in use", folder);
     else if (code != 0)
         (void)snprintf(text, room, "'%s': %s", folder, mdb_strerror(cause_of(folder, code)));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_store_cut.c: what others do to a store that is open: they cut its files short, or are stopped while they hold what
- * everybody needs. The program starts itself; with arguments it is one of the others. */
+ * test_store_cut.c: what others do to a store that is open: they cut its files short, remove them, or are stopped while they hold
+ * what everybody needs. The program starts itself; with arguments it is one of the others. */
 #define _GNU_SOURCE
 #include "cache/lmdb-env.h"
 #include "cache/open.h"
@@ -211,13 +211,61 @@ static void stopped_while_beginning(void **state)
     stopped("stop-reading", false);
 }
 
+static void remove_files(const char *folder)
+{
+    static const char *const names[] = {"e/data.mdb", "e/lock.mdb", "e/claims", "e/clean"};
+    char                     path[512];
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(unlink(path_in(path, folder, names[i])), 0);
+    assert_int_equal(rmdir(path_in(path, folder, "e")), 0);
+}
+
+/* What is written to a file that was removed is nobody's: it is told once, and what was there is read as before. */
+static void removed(void **state)
+{
+    char     *folder = filled();
+    qst_store store;
+    (void)state;
+
+    store_guarded(&store, folder, false, &alloc, &slog);
+    assert_int_equal(store_put(&store, QST_DB_VERDICTS, "before", "v"), QST_OK);
+    remove_files(folder);
+    goes_on(&store, "it was removed, or replaced, while it was in use");
+    assert_string_equal(store_got(&store, QST_DB_VERDICTS, "before"), "v");
+    assert_int_equal(store_count(&store, QST_DB_VERDICTS), VALUES + 2);
+    store.close(store.self);
+    folder_remove(folder);
+}
+
+/* Another store stands there: it is left alone, and whoever opens it has it. */
+static void replaced(void **state)
+{
+    char     *folder = filled();
+    qst_store store, other;
+    (void)state;
+
+    store_guarded(&store, folder, false, &alloc, &slog);
+    remove_files(folder);
+    store_guarded(&other, folder, false, &alloc, &slog);
+    assert_string_equal(other.name, "lmdb");
+    assert_int_equal(store_put(&other, QST_DB_VERDICTS, "theirs", "v"), QST_OK);
+    goes_on(&store, "it was removed, or replaced, while it was in use");
+    assert_string_equal(store_got(&store, QST_DB_VERDICTS, "theirs"), "");
+    assert_int_equal(store_count(&other, QST_DB_VERDICTS), 1);
+    store.close(store.self);
+    other.close(other.self);
+    store_guarded(&store, folder, false, &alloc, &slog);
+    assert_int_equal(store_count(&store, QST_DB_VERDICTS), 1);
+    store.close(store.self);
+    folder_remove(folder);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_short),
-        cmocka_unit_test(cut_under_another),
-        cmocka_unit_test(stopped_while_writing),
-        cmocka_unit_test(stopped_while_beginning),
+        cmocka_unit_test(cut_short), cmocka_unit_test(cut_under_another),     cmocka_unit_test(removed),
+        cmocka_unit_test(replaced),  cmocka_unit_test(stopped_while_writing), cmocka_unit_test(stopped_while_beginning),
     };
 
     alloc = qst__alloc_default();
