@@ -104,6 +104,29 @@ cat "$work/both.1" "$work/both.2" >"$out"
 cat "$work/both.1.err" "$work/both.2.err" >"$err"
 [ ! -s "$err" ] && [ "$(grep -cE '^(tuned|known) ' "$out")" -eq 6 ] && [ "$(grep -c '^tuned ' "$out")" -eq 3 ]
 verdict $? '  two at the same time: each is tuned once, and known to both'
+# Told to end, it lets the candidate that is tried come to its end: none counts as one at which a process died. In the
+# background a shell has its jobs ignore SIGINT, hence env.
+pipe=$work/pipe
+mkfifo "$pipe"
+for signal in 2:INT 15:TERM; do
+    env --default-signal=INT "$qst" tune --sizes "$(seq -s , 16 400)" --pin 'matmul.naive.*' --pin 'matmul.unit.m*' \
+        --set store.environment=told >"$pipe" 2>"$err" &
+    told=$!
+    {
+        read -r first
+        kill -${signal#*:} $told
+        { echo "$first" && cat; } >"$out"
+    } <"$pipe"
+    wait $told
+    [ $? -eq $((128 + ${signal%:*})) ]
+    verdict $? "qst tune, told to end by ${signal#*:}: exit code 128 + ${signal%:*}"
+    grep -qE "^qst: tune: ended by SIG${signal#*:} after $(wc -l <"$out") of 385 problems; what was found is kept" "$err"
+    verdict $? '  says how far it came'
+done
+runs 0 cache ls --table quarantine --set store.environment=told
+never ' (suspect|watched|quarantined) '
+runs 0 tune --sizes 16 --pin 'matmul.naive.*' --pin 'matmul.unit.m*' --set store.environment=told
+matches '^known '
 # A stream that is closed is not another file: the store's would be written over.
 : >"$out"
 (timeout 240 "$qst" tune --sizes 24 --pin 'matmul.naive.*' --set store.environment=closed >&- 2>"$err")

@@ -7,6 +7,7 @@
 #include "log.h"
 #include "out.h"
 #include "settings.h"
+#include "stop.h"
 #include "verb.h"
 
 #include <quernstone/cache.h>
@@ -34,6 +35,8 @@ static void tell_progress(void *user, const char *key, uint32_t done, uint32_t t
     enum { KEY_COLUMNS = 24 };
     size_t shown = strlen(key);
     (void)user;
+    if (candidate) /* what it found is kept, and nobody else is tried yet */
+        stop_here(key);
     if (shown > KEY_COLUMNS)
         for (shown = KEY_COLUMNS; shown > 0 && key[shown] != ' ';) /* whole words */
             shown--;

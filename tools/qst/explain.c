@@ -48,7 +48,9 @@ static json_t *explain(const device_handle *device, const subject *s, int *statu
     json_t     *verdict = NULL;
     char       *runs;
     out_progress("%s: tuning", s->word);
+    subject_heed(s->set, s->problem, NULL, NULL);
     qst_status planned = subject_plan(s, device, &runs, &err);
+    stop_leave();
     out_progress(NULL);
     if (planned < 0)
         *status = out_error(s->word, planned, &err);
@@ -132,6 +134,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     if (o->replay)
         return replay(common, o->wide);
     json_t *all = out_need(json_array());
+    stop_heed("explain");
     status = device_open(&device, common, NULL);
     for (int i = 0; i < argc && status == 0; i++) {
         subject s;

@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include "out.h"
+#include "stop.h"
 #include "verb.h"
 
 #include <stdio.h>
@@ -173,6 +174,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     int status = describe_problem(&problem, o);
     if (status != 0)
         return status;
+    stop_heed("run");
     memset(&result, 0, sizeof result);
     status = device_open(&device, common, NULL);
     if (status == 0) {

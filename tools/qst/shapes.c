@@ -5,6 +5,7 @@
 #include "device.h"
 #include "out.h"
 #include "problem.h"
+#include "subject.h"
 #include "verb.h"
 
 #include <inttypes.h>
@@ -146,7 +147,11 @@ static bool measure(shape_run *run)
     if (!prepare(run))
         return false;
     qst_counters before = count(run->device);
+    qst_set     *set;
+    if (qst_set_find(&set, run->device->context, "matmul", NULL) == QST_OK)
+        subject_heed(set, &run->problem, NULL, NULL);
     run->first_ms = call(run);
+    stop_leave();
     qst_counters after = count(run->device);
     run->first = difference(&before, &after);
     if (run->first_ms < 0 || !check(run) || !name_winner(run))
@@ -291,6 +296,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         json_decref(rows);
         return args_usage("shapes", "no sizes; see qst shapes --help");
     }
+    stop_heed("shapes");
     memset(&device, 0, sizeof device);
     problem_shape *shapes = out_resize(NULL, (size_t)argc * sizeof *shapes);
     int            status = parse(argv, argc, shapes, &width);

@@ -75,6 +75,14 @@ void subject_close(subject *s)
     s->problem = NULL;
 }
 
+void subject_heed(qst_set *set, const void *problem, stop_teller *tell, void *user)
+{
+    problem_key key;
+    char       *text = problem_key_of(set, problem, &key, NULL) ? problem_key_text(&key) : NULL;
+    stop_begin(text, tell, user);
+    free(text);
+}
+
 qst_status subject_plan(const subject *s, const device_handle *device, char **runs, qst_error *err)
 {
     qst_plan  *plan = NULL;

@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "problem.h"
+#include "stop.h"
 
 typedef struct subject {
     const char *word; /* borrowed */
@@ -21,6 +22,9 @@ bool subject_looks(const char *word);
  * align count as whole buffers'. */
 int  subject_open(subject *s, qst_context *context, const char *word, uint32_t type, const char *where);
 void subject_close(subject *s);
+
+/* stop_begin for the key of a problem; where it has none, for whatever is tuned. */
+void subject_heed(qst_set *set, const void *problem, stop_teller *tell, void *user);
 
 /* Makes a plan, which tunes where nothing is known: its status, and the name of what runs (the caller frees), ""
  * where it failed; then `err` says why. */

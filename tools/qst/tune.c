@@ -169,26 +169,52 @@ static void print(const json_t *row)
     fflush(stdout);
 }
 
-static int tune_all(const device_handle *device, const subject *subjects, size_t n, bool json)
+/* A run over all problems. */
+typedef struct course {
+    const subject *subjects;
+    size_t         n, done;
+    json_t        *rows; /* of those done */
+    bool           json;
+} course;
+
+static void tell_all(const course *c)
 {
-    json_t *rows = out_need(json_array());
-    int     status = 0;
-    for (size_t i = 0; i < n; i++) {
-        out_progress("%zu of %zu: %s", i + 1, n, out_shown(subjects[i].word).text);
-        json_t *row = tune(device, &subjects[i]);
+    if (c->json)
+        out_json(json_incref(c->rows));
+}
+
+static void tell_end(void *user)
+{
+    const course *c = user;
+    tell_all(c);
+    out_fail("tune: ended by %s after %zu of %zu problems; what was found is kept, the same command goes on",
+             stop_name(), c->done, c->n);
+}
+
+/* Whoever tells the process to end while a problem is tuned ends it there (stop.h), else before the next one. */
+static int tune_all(const device_handle *device, course *c)
+{
+    int status = 0;
+    for (; c->done < c->n && !stop_code(); c->done++) {
+        const subject *s = &c->subjects[c->done];
+        out_progress("%zu of %zu: %s", c->done + 1, c->n, out_shown(s->word).text);
+        subject_heed(s->set, s->problem, tell_end, c);
+        json_t *row = tune(device, s);
         out_progress(NULL);
         if (strcmp(out_member(row, "state"), "failed") == 0)
             status = EXIT_FAILED;
-        if (!json) {
+        if (!c->json) {
             out_harmless(row);
             print(row);
         }
-        json_array_append_new(rows, row);
+        json_array_append_new(c->rows, row);
     }
-    if (json)
-        out_json(json_incref(rows));
-    json_decref(rows);
-    return status;
+    if (c->done < c->n)
+        tell_end(c);
+    else
+        tell_all(c);
+    stop_end();
+    return c->done < c->n ? stop_code() : status;
 }
 
 static int run(const args_common *common, const void *given, int argc, char **argv)
@@ -200,6 +226,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     args_common    own = *common;
     int            status = collect(&all, o, argc, argv);
     own.keeps = "tune";
+    stop_heed("tune");
     memset(&device, 0, sizeof device);
     if (status == 0)
         status = device_open(&device, &own, NULL);
@@ -210,13 +237,15 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     }
     for (size_t i = 0; i < all.n && status == 0; i++)
         status = subject_open(&subjects[i], device.context, all.data[i].text, o->type, all.data[i].where);
+    course c = {subjects, all.n, 0, out_need(json_array()), common->json};
     if (status == 0)
-        status = tune_all(&device, subjects, all.n, common->json);
+        status = tune_all(&device, &c);
     if (status == 0 && tunings(&device))
         status = cache_keeps(device.context, "tune", "what was found");
     for (size_t i = 0; subjects && i < all.n; i++)
         subject_close(&subjects[i]);
     free(subjects);
+    json_decref(c.rows);
     device_close(&device);
     drop(&all);
     return status;
@@ -233,7 +262,9 @@ const verb_info verb_tune = {
         "known: a run that was interrupted goes on where it was. A line of FILE is a size or a shape (512, 64x32x128T),\n"
         "or text as logs print it (matmul m=240 n=240 k=240). There is no budget unless --budget or the configuration\n"
         "gives one, and what another process is tuning is waited for, unless tune.wait is set. Exit code 1 when a\n"
-        "problem failed, or when the store cannot keep what was found.\n",
+        "problem failed, or when the store cannot keep what was found. Told to end (SIGINT, SIGTERM), it lets the\n"
+        "candidate that is tried come to its end and says how far it came, exit code 128 + the signal; told so again,\n"
+        "it ends at once.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
     .defaults = &defaults,
