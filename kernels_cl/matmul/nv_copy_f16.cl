@@ -5,7 +5,8 @@
  *
  * Tiles stay as their matrices lie: the readers take them in either direction.
  *
- * Macros        BM, BN; BK 32 or 64; THREADS; BF16 1: A and B are bf16, else f16; OUT 1: C is f32, 3 f16, 4 bf16
+ * Macros        BM, BN; BK 32 or 64; THREADS; BF16 1: A and B are bf16, else f16; OUT 1: C is f32, 3 f16, 4 bf16; PADDED 1:
+ *               with LOOSE only C is not aligned
  */
 #define A_BYTES (BM * BK * 2)
 #define B_BYTES (BK * BN * 2)
@@ -75,7 +76,7 @@
 #error "a work-item's copies would not keep their place in the pattern"
 #endif
 
-#if LOOSE
+#if LOOSE && !PADDED
 static void gather(uint at, global const ushort *from, int has)
 {
     uint v[8];
@@ -132,25 +133,73 @@ static uint narrow(float2 x)
 }
 #endif
 
-/* Two adjacent elements of C, as many of them as there are, without a branch; beta 0: C is not read. */
+#if LOOSE
+
+/* ---- C where it is not aligned ------------------------------------------------------------------------------------ */
+
+#define STRIP_LD    72 /* floats between a strip's rows: no two lanes of a store in one bank */
+#define STRIP_BYTES (8 * STRIP_LD * 4)
+
+/* One element of C, 0 where it is not to be read. */
+static float get(global const RESULT *from, int there)
+{
+#if OUT == 1
+    float x;
+    asm volatile("{.reg .pred p;setp.ne.s32 p,%2,0;mov.f32 %0,0f00000000;@p ld.global.f32 %0,[%1];}"
+                 : "=f"(x) : "l"(from), "r"(there) : "memory");
+    return x;
+#else
+    uint x;
+    asm volatile("{.reg .pred p;.reg .b16 x;setp.ne.s32 p,%2,0;mov.b16 x,0;@p ld.global.b16 x,[%1];cvt.u32.u16 %0,x;}"
+                 : "=r"(x) : "l"(from), "r"(there) : "memory");
+    return widen(x).x;
+#endif
+}
+static void put(global RESULT *to, int there, float x)
+{
+#if OUT == 1
+    asm volatile("{.reg .pred p;setp.ne.s32 p,%2,0;@p st.global.f32 [%0],%1;}" ::"l"(to), "f"(x), "r"(there) : "memory");
+#else
+    asm volatile("{.reg .pred p;.reg .b16 x,y;setp.ne.s32 p,%2,0;mov.b32 {x,y},%1;@p st.global.b16 [%0],x;}" ::"l"(to),
+                 "r"(narrow((float2)(x, 0))), "r"(there) : "memory");
+#endif
+}
+
+/* A warp's sums of 8 rows by `width` columns, a multiple of 32, into C, of which `rows` and `cols` are there; sum 4 j + e is
+ * of row lane / 4, column 8 j + 2 (lane % 4) + e. Through the warp's strip of local memory, 64 columns at a time: lanes
+ * store side by side what lies side by side. beta 0: C is not read. */
+static inline __attribute__((always_inline)) void put_strip(local float *strip, global RESULT *c, int ld, int rows, int cols,
+                                                            int width, const float *sum, float alpha, float beta)
+{
+    const int lane = get_local_id(0) & 31;
+    UNROLL for (int first = 0; first < width; first += 64) {
+        WARP_SYNC;
+        UNROLL for (int j = first / 8; j < (first + 64 < width ? first + 64 : width) / 8; j++)
+            *(local float2 *)(strip + (lane >> 2) * STRIP_LD + (j * 8 - first) + (lane & 3) * 2) =
+                (float2)(sum[j * 4], sum[j * 4 + 1]);
+        WARP_SYNC;
+        UNROLL for (int row = 0; row < 8; row += 4) {
+            float old[4][2] = {{0}};
+            if (beta != 0) /* all reads before a store: the compiler cannot know that they are of other elements */
+                UNROLL for (int y = 0; y < 4; y++)
+                    UNROLL for (int x = 0; x < 2 && first + x * 32 < width; x++)
+                        old[y][x] = get(c + (long)(row + y) * ld + (first + x * 32 + lane),
+                                        row + y < rows && first + x * 32 + lane < cols);
+            UNROLL for (int y = 0; y < 4; y++)
+                UNROLL for (int x = 0; x < 2 && first + x * 32 < width; x++)
+                    put(c + (long)(row + y) * ld + (first + x * 32 + lane), row + y < rows && first + x * 32 + lane < cols,
+                        fma(alpha, strip[(row + y) * STRIP_LD + x * 32 + lane], beta * old[y][x]));
+        }
+    }
+}
+
+#else
+
+/* Two adjacent elements of C where they are there, without a branch; beta 0: C is not read. */
 static void finish(global RESULT *to, int there, float2 s, float alpha, float beta)
 {
-#if OUT == 1 && LOOSE
-    nv_put1(to, there > 0, s.x, alpha, beta);
-    nv_put1(to + 1, there > 1, s.y, alpha, beta);
-#elif OUT == 1
+#if OUT == 1
     nv_put2(to, there > 0, s, alpha, beta);
-#elif LOOSE
-    uint old0, old1;
-    asm volatile("{.reg .pred p;.reg .b16 x;setp.ne.s32 p,%2,0;mov.b16 x,0;@p ld.global.b16 x,[%1];cvt.u32.u16 %0,x;}"
-                 : "=r"(old0) : "l"(to), "r"(there > 0 && beta != 0) : "memory");
-    asm volatile("{.reg .pred p;.reg .b16 x;setp.ne.s32 p,%2,0;mov.b16 x,0;@p ld.global.b16 x,[%1];cvt.u32.u16 %0,x;}"
-                 : "=r"(old1) : "l"(to + 1), "r"(there > 1 && beta != 0) : "memory");
-    old0 = narrow(fma((float2)(alpha), s, beta * widen(old0 | old1 << 16)));
-    asm volatile("{.reg .pred p;.reg .b16 x,y;setp.ne.s32 p,%2,0;mov.b32 {x,y},%1;@p st.global.b16 [%0],x;}" ::"l"(to),
-                 "r"(old0), "r"(there > 0) : "memory");
-    asm volatile("{.reg .pred p;.reg .b16 x,y;setp.ne.s32 p,%2,0;mov.b32 {x,y},%1;@p st.global.b16 [%0],y;}" ::"l"(to + 1),
-                 "r"(old0), "r"(there > 1) : "memory");
 #else
     uint old;
     asm volatile("{.reg .pred p;setp.ne.s32 p,%2,0;mov.b32 %0,0;@p ld.global.b32 %0,[%1];}"
@@ -159,3 +208,4 @@ static void finish(global RESULT *to, int there, float2 s, float alpha, float be
     asm volatile("{.reg .pred p;setp.ne.s32 p,%2,0;@p st.global.b32 [%0],%1;}" ::"l"(to), "r"(old), "r"(there > 0) : "memory");
 #endif
 }
+#endif

@@ -9,7 +9,8 @@
  * Macros        BM, BN, BK (32 or 64): tile; WM, WN: of a warp, multiples of 16; STAGES slices in local memory, AHEAD =
  *               STAGES - 1 of them under way; PROMOTE; BF16, OUT as in nv_copy_f16.cl; TA, TB, LOOSE, FULL
  * Local memory  STAGES · 2 · BK · (BM + BN) bytes, static
- * Host          LOOSE 0: starts, strides and the adjacent extents of A, B and C are multiples of 16 bytes; LOOSE 1: any
+ * Host          LOOSE 0: starts, strides and the adjacent extents of A, B and C are multiples of 16 bytes; LOOSE 1: any, or
+ *               with PADDED those of C
  */
 #define MT (WM / 16)
 #define NT (WN / 8)
@@ -102,12 +103,22 @@ kernel void nv_mma_f16(NV_ARGUMENTS(ushort, ushort, RESULT))
     }
 
     /* Sum 2 h + e of fragment (i, j): row 16 i + 8 h + lane / 4, column 8 j + 2 (lane % 4) + e of the warp's tile. */
+#if LOOSE
+    SYNC; /* the slices are used up: strips lie there */
+    local float *strip = (local float *)memory + warp * (STRIP_BYTES / 4);
+#endif
     UNROLL for (int i = 0; i < MT; i++)
         UNROLL for (int h = 0; h < 2; h++) {
+#if LOOSE
+            const int first = down + i * 16 + h * 8;
+            put_strip(strip, c + (long)first * c_ld + over, c_ld, rows - first, cols - (int)over, WN, sum[i][0] + h * 2, alpha,
+                      beta);
+#else
             const int      row = down + i * 16 + h * 8 + (lane >> 2), first = over + (lane & 3) * 2;
             global RESULT *to = c + (long)row * c_ld + first;
 #define SUMS (float2)(sum[i][j][h * 2], sum[i][j][h * 2 + 1])
             UNROLL for (int j = 0; j < NT; j++)
                 finish(to + j * 8, FULL ? 8 : row < rows ? cols - first - j * 8 : 0, SUMS, alpha, beta);
+#endif
         }
 }

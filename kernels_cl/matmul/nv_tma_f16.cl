@@ -15,16 +15,23 @@
  * Index space   one dimension, groups of 128 · (WGS + 1) work-items, as many as there are units, or tiles where they are
  *               fewer. Group g computes tiles g, g + groups, …, in the order of nv_common.cl. The last warpgroup copies.
  * Macros        BM = 64 · WGS rows, BN 128 or 256 columns; BK 64; STAGES slices in local memory; WGS warpgroups, one under
- *               another; PROMOTE; BF16 1: A and B are bf16, else f16; OUT 1: C is f32, 3 f16, 4 bf16; TA, TB; OWN_COPIES 1
- * Local memory  STAGES · 2 · BK · (BM + BN) + 512 bytes, static: slices, maps, barriers
+ *               another; PROMOTE; BF16 1: A and B are bf16, else f16; OUT 1: C is f32, 3 f16, 4 bf16; TA, TB; LOOSE 1: C is not aligned;
+ *               OWN_COPIES 1
+ * Local memory  STAGES · 2 · BK · (BM + BN) + 512 bytes, static: slices, maps, barriers; LOOSE: 2304 more for each warp that
+ *               multiplies
  * Registers     all that a work-item of 384 has are 168. PROMOTE with BN 256 holds 192 in sums: there the warpgroup that
  *               copies gives back what it does not need and the others take it, before either does anything else.
- * Host          sm_90a; starts, strides and the adjacent extents of A, B and C are multiples of 16 bytes, batch strides
- *               under 2^40 bytes; `maps`: 256 bytes a group, aligned to 128
+ * Host          sm_90a; starts and strides of A and B are multiples of 16 bytes, batch strides under 2^40 bytes; LOOSE 0:
+ *               those of C, too, and its columns; `maps`: 256 bytes a group, aligned to 128
  */
 #define NR    (BN / 2)
 #define ITEMS (128 * (WGS + 1))
 #define PN    (PROMOTE ? 128 : BN) /* columns of one product */
+#if LOOSE
+#define STRIPS (4 * WGS * STRIP_BYTES)
+#else
+#define STRIPS 0
+#endif
 
 #define SHAPE_BY_K   ((ulong)1 << 62 | (ulong)(8 * BK * 2 / 16) << 32 | 1u << 16)
 #define SHAPE_ACROSS ((ulong)1 << 62 | (ulong)(1024 / 16) << 32 | (BK * 128 / 16) << 16)
@@ -201,6 +208,7 @@ static uint4 turn(uint4 w, int place)
     asm volatile("{.reg .pred p;setp.ne.s32 p,%5,0;@p st.global.v4.b32 [%0],{%1,%2,%3,%4};}" ::"l"(to), "r"(v.x),     \
                  "r"(v.y), "r"(v.z), "r"(v.w), "r"((int)(there)) : "memory")
 
+#if !LOOSE
 /* Half a row of a block's sums into C; sum 4 j + e is of column 8 j + 2 place + e. With nothing to read C is written in
  * pieces of 16 bytes. */
 static inline __attribute__((always_inline)) void put_row(global RESULT *to, int has, int place, const float *sum,
@@ -221,11 +229,12 @@ static inline __attribute__((always_inline)) void put_row(global RESULT *to, int
     UNROLL for (int j = 0; j < BN / 8; j++)
         finish(to + j * 8 + place * 2, has - j * 8 - place * 2, (float2)(sum[j * 4], sum[j * 4 + 1]), alpha, beta);
 }
+#endif
 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 kernel void nv_tma_f16(NV_ARGUMENTS(ushort, ushort, RESULT), int products, global uint *restrict maps)
 {
-    local uint4 memory[STAGES * STAGE / 16 + 32] __attribute__((aligned(1024)));
+    local uint4 memory[STAGES * STAGE / 16 + 32 + STRIPS / 16] __attribute__((aligned(1024)));
     const uint base = (uint)(ulong)memory, made = base + STAGES * STAGE, barriers = made + 256;
     const int  across = (n + BN - 1) / BN, down = (m + BM - 1) / BM, count = (k + BK - 1) / BK;
     const int  t = get_local_id(0), lane = t & 31;
@@ -313,8 +322,14 @@ kernel void nv_tma_f16(NV_ARGUMENTS(ushort, ushort, RESULT), int products, globa
         /* Sum 4 j + 2 h + e: row lane / 4 + 8 h of the warp's 16. */
         global RESULT *corner = c + c_start + nv_batch(tile.z, inner, c_batch) + (long)tile.x * c_ld + tile.y;
         UNROLL for (int h = 0; h < 2; h++) {
-            const int row = wg * 64 + (t >> 5 & 3) * 16 + h * 8 + (lane >> 2);
+            const int first = wg * 64 + (t >> 5 & 3) * 16 + h * 8;
+#if LOOSE
+            put_strip((local float *)(memory + STAGES * STAGE / 16 + 32) + (t >> 5) * (STRIP_BYTES / 4),
+                      corner + (long)first * c_ld, c_ld, m - tile.x - first, n - tile.y, BN, sum + h * 2, alpha, beta);
+#else
+            const int row = first + (lane >> 2);
             put_row(corner + (long)row * c_ld, row < m - tile.x ? n - tile.y : 0, lane & 3, sum + h * 2, alpha, beta);
+#endif
         }
     }
 }

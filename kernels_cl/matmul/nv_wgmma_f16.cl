@@ -10,7 +10,8 @@
  *               STAGES - 1 of them under way; WGS warpgroups, one under another, each MI blocks of 64 rows; PROMOTE; BF16 1:
  *               A and B are bf16, else f16; OUT 1: C is f32, 3 f16, 4 bf16; TA, TB, LOOSE, FULL
  * Local memory  STAGES · 2 · BK · (BM + BN) bytes, static
- * Host          sm_90a; LOOSE 0: starts, strides and the adjacent extents of A, B and C are multiples of 16 bytes; LOOSE 1: any
+ * Host          sm_90a; LOOSE 0: starts, strides and the adjacent extents of A, B and C are multiples of 16 bytes; LOOSE 1: any,
+ *               or with PADDED those of C
  */
 #define MI      (BM / 64 / WGS)
 #define NR      (BN / 2)
@@ -129,13 +130,21 @@ kernel void nv_wgmma_f16(NV_ARGUMENTS(ushort, ushort, RESULT))
 
     /* Sum 4 j + 2 h + e of block i: row lane / 4 + 8 h of the warp's 16, column 8 j + 2 (lane % 4) + e. */
     c += (long)(m - rows) * c_ld + (n - cols);
-    const int over = (lane & 3) * 2;
+#if LOOSE
+    SYNC; /* the slices are used up: strips lie there */
+    local float *strip = (local float *)memory + (t >> 5) * (STRIP_BYTES / 4);
+#endif
     UNROLL for (int i = 0; i < MI; i++)
         UNROLL for (int h = 0; h < 2; h++) {
-            const int      row = (wg * MI + i) * 64 + (t >> 5 & 3) * 16 + h * 8 + (lane >> 2);
+            const int first = (wg * MI + i) * 64 + (t >> 5 & 3) * 16 + h * 8;
+#if LOOSE
+            put_strip(strip, c + (long)first * c_ld, c_ld, rows - first, cols, BN, sum[i] + h * 2, alpha, beta);
+#else
+            const int      row = first + (lane >> 2), over = (lane & 3) * 2;
             global RESULT *to = c + (long)row * c_ld + over;
 #define SUMS (float2)(sum[i][j * 4 + h * 2], sum[i][j * 4 + h * 2 + 1])
             UNROLL for (int j = 0; j < BN / 8; j++)
                 finish(to + j * 8, FULL ? 8 : row < rows ? cols - over - j * 8 : 0, SUMS, alpha, beta);
+#endif
         }
 }

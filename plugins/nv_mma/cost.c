@@ -42,7 +42,7 @@ double nv_estimate(const nv_row *row, const nv_kernel *kernel, const qst_device 
     const double   at_once = ceil(share) < (double)row->groups ? ceil(share) : (double)row->groups;
     const double   sums = at_once * 2.0 * tile * depth / ((double)row->tflops * 1e3 / NV_UNITS);
     const double   slice = sqrt((double)row->slice_ns * (double)row->slice_ns + sums * sums) *
-                         (double)kernel->slow[index] * (loose ? (double)row->loose : 1.0);
+                         (double)kernel->slow[index] * (loose && !nv_pads(row) ? (double)row->loose : 1.0);
     const double group = (double)row->tile_ns + slices * slice + at_once * tile * store_ns[v->half != 0][loose];
     const double busy = rounds(share / (double)row->groups) * group / clock;
     const double bytes = (v->half ? 2.0 : 4.0) * (double)(v->outer * v->inner) *
@@ -52,8 +52,14 @@ double nv_estimate(const nv_row *row, const nv_kernel *kernel, const qst_device 
 
 double nv_cost(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const nv_view *view)
 {
-    return row->kernel == NV_PLANES ? nv_planes_estimate(row, set, device, view)
-                                    : nv_estimate(row, &set->kernels[row->kernel], device, view);
+    const nv_kernel *kernel = &set->kernels[row->kernel];
+    nv_view          padded = *view;
+    if (row->kernel == NV_PLANES)
+        return nv_planes_estimate(row, set, device, view);
+    if (!nv_pads(row))
+        return nv_estimate(row, kernel, device, view);
+    nv_pad_view(kernel, &padded);
+    return nv_pad_estimate(kernel, view) + nv_estimate(row, kernel, device, &padded);
 }
 
 /* ---- Which rows to compare ---------------------------------------------------------------------------------------- */
@@ -74,14 +80,18 @@ static void view_of_key(nv_view *view, const qst_key *key, double of, int64_t mo
     view->k = part(v[QST_MATMUL_KEY_K], of) + more;
     view->outer = 1;
     view->inner = v[QST_MATMUL_KEY_BATCH] > 1 ? v[QST_MATMUL_KEY_BATCH] : 1;
+    view->a[1] = view->inner > 1 ? view->m * view->k : 0;
+    view->b[1] = view->inner > 1 ? view->k * view->n : 0;
     view->half = v[QST_MATMUL_KEY_ELEM_LHS] != QST_F32;
-    view->aligned = NV_ALIGN_A | NV_ALIGN_B | NV_ALIGN_C;
     if (v[QST_MATMUL_KEY_LAYOUT_LHS] == QST_LAYOUT_TRANSPOSED)
         view->index |= NV_TA;
     if (v[QST_MATMUL_KEY_LAYOUT_RHS] == QST_LAYOUT_TRANSPOSED)
         view->index |= NV_TB;
-    if (v[QST_MATMUL_KEY_ALIGN] < 4 || v[QST_MATMUL_KEY_LHS_STRIDE] < 4 || v[QST_MATMUL_KEY_RHS_STRIDE] < 4)
-        view->aligned = 0;
+    if (v[QST_MATMUL_KEY_ALIGN] >= 4)
+        view->aligned = (v[QST_MATMUL_KEY_LHS_STRIDE] >= 4 ? NV_ALIGN_A : 0u) |
+                        (v[QST_MATMUL_KEY_RHS_STRIDE] >= 4 ? NV_ALIGN_B : 0u) |
+                        (v[QST_MATMUL_KEY_OUT_STRIDE] >= 4 || v[QST_MATMUL_KEY_OUT_STRIDE] == 0 ? NV_ALIGN_C : 0u);
+    view->strided = view->aligned;
 }
 
 /* Could this row be compared for the key at all? The unsupported and those of other classes are no measure. */
@@ -116,6 +126,8 @@ int nv_is_near(const nv_row *row, const nv_kernel_set *set, const qst_device *de
     for (size_t i = 0; i < QSTK_COUNT(ends); i++) {
         nv_view view;
         view_of_key(&view, key, ends[i].of, 0);
+        if (nv_pads(row) && nv_fits(row, &set->kernels[row->kernel], device, &view, NULL) != QST_OK)
+            continue;
         if (nv_cost(row, set, device, &view) <= ends[i].near * best_of(set, device, key, &view))
             return 1;
     }

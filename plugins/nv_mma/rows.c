@@ -10,6 +10,7 @@
 #include "nv_fma.cl.h"
 #include "nv_mma_f16.cl.h"
 #include "nv_mma_f32.cl.h"
+#include "nv_pad.cl.h"
 #include "nv_planes.cl.h"
 #include "nv_split.cl.h"
 #include "nv_tma_f16.cl.h"
@@ -17,9 +18,13 @@
 #include "nv_wgmma_f32.cl.h"
 #include <stdio.h>
 
+#define HALF_REVISION 5 /* of the rows for operands of 16 bits */
+#define F32_REVISION  4
+
 #define FIRST      4    /* priority in the group of the rows that the first round compares; over that of `tiled` */
 #define LATER      1    /* and of the others */
 #define MAP_BYTES  256u /* of the maps of A and B of a group that is fed by tensor copies */
+#define NV_MAPS    2u   /* their workspace: those before it are copies' */
 #define GRID_LIMIT ((double)(((int64_t)1 << 31) - 1))
 
 /* The parts of each kernel's text. */
@@ -71,11 +76,13 @@ static const struct {
          {.entry = "nv_wgmma_f16", .half = 1, .sm90a = 1, .least_cc = 90, .full = 1, .slow = {1, 1, 1, 1, 1, 1, 1, 1}}},
     [NV_MMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_mma_f16_cl},
                     {.entry = "nv_mma_f16", .half = 1, .least_cc = 80, .full = 1, .slow = {1, 1, 1, 1, 1, 1, 1, 1}}},
-    [NV_TMA_F16] = {{nv_common_cl, nv_copy_f16_cl, nv_tma_f16_cl},
-                    {.entry = "nv_tma_f16", .half = 1, .sm90a = 1, .least_cc = 90, .tensor = 1, .slow = {1, 1, 1, 1}}},
+    [NV_TMA_F16] =
+        {{nv_common_cl, nv_copy_f16_cl, nv_tma_f16_cl},
+         {.entry = "nv_tma_f16", .half = 1, .sm90a = 1, .least_cc = 90, .tensor = 1, .slow = {1, 1, 1, 1, 1, 1, 1, 1}}},
     [NV_PLANES] = {{nv_common_cl, nv_planes_cl},
                    {.entry = "nv_planes", .sm90a = 1, .least_cc = 90, .slow = {1, 1, 1, 1, 1, 1, 1, 1}}},
     [NV_SPLIT] = {{nv_common_cl, nv_split_cl}, {.entry = "nv_split_rows", .least_cc = 90}},
+    [NV_PAD] = {{nv_pad_cl}, {.entry = "nv_pad", .least_cc = 80}},
 };
 
 /* What a candidate's functions get as user. */
@@ -88,15 +95,23 @@ const nv_table *const nv_tables[NV_TABLES] = {&nv_fma_rows, &nv_tf32_rows, &nv_h
 
 /* ---- Legality --------------------------------------------------------------------------------------------------- */
 
+/* Tensor copies know where a row ends. */
+uint32_t nv_missed(const nv_kernel *kernel, const nv_view *view)
+{
+    uint32_t needed = NV_ALIGN_A | NV_ALIGN_B | NV_ALIGN_C;
+    if (view->index & NV_TA)
+        needed &= ~kernel->exempt_ta;
+    if (view->index & NV_TB)
+        needed &= ~kernel->exempt_tb;
+    return needed &
+           ~(kernel->tensor ? (view->strided & ~(uint32_t)NV_ALIGN_C) | (view->aligned & NV_ALIGN_C) : view->aligned);
+}
+
 /* The index of the program for a view. */
 uint32_t nv_index(const nv_row *row, const nv_kernel *kernel, const nv_view *view)
 {
-    uint32_t needed = NV_ALIGN_A | NV_ALIGN_B | NV_ALIGN_C, index = view->index;
-    if (index & NV_TA)
-        needed &= ~kernel->exempt_ta;
-    if (index & NV_TB)
-        needed &= ~kernel->exempt_tb;
-    if (needed & ~view->aligned)
+    uint32_t index = view->index;
+    if (nv_missed(kernel, view))
         index |= NV_LOOSE;
     else if (kernel->full && view->m % row->bm == 0 && view->n % row->bn == 0 && view->k % row->bk == 0)
         index |= NV_FULL;
@@ -116,10 +131,12 @@ int32_t nv_fits(const nv_row *row, const nv_kernel *kernel, const qst_device *de
         return qstk_no(why, kernel->half ? "operands of f16 or bf16 only" : "f32 only");
     if (view->k < kernel->least_k && view->k > 0)
         return qstk_no(why, "k under 64: too short a sum for the bound of numerics PLAIN");
-    if (kernel->tensor && nv_index(row, kernel, view) & NV_LOOSE)
-        return qstk_no(why, "tensor copies: a start, stride or adjacent extent that is no multiple of 16 bytes");
     if (nv_tiles(row, view) > GRID_LIMIT)
         return qstk_no(why, "2^31 tiles or more");
+    if (nv_pads(row))
+        return nv_pad_fits(kernel, device, view, why);
+    if (kernel->tensor && nv_missed(kernel, view) & (NV_ALIGN_A | NV_ALIGN_B))
+        return qstk_no(why, "tensor copies: a start or stride of A or B that is no multiple of 16 bytes");
     return row->kernel == NV_PLANES ? nv_planes_fits(view, device, why) : QST_OK;
 }
 
@@ -196,6 +213,10 @@ static int32_t program(void *user, const qst_device *device, const qst_key *key,
         return nv_planes_program(self->row, self->set, index, out);
     if (index >= NV_PROGRAMS)
         return QST_E_INVALID;
+    if (nv_pads(self->row) && index == NV_PAD_PROGRAM) {
+        nv_pad_program(self->set, out);
+        return QST_OK;
+    }
     nv_options(options, sizeof options, self->row, index, key->value[QST_MATMUL_KEY_ELEM_LHS] == QST_BF16,
                (uint32_t)key->value[QST_MATMUL_KEY_ELEM_OUT]);
     nv_mma_program(out, kernel->text, kernel->length, options, kernel->sm90a);
@@ -217,21 +238,18 @@ void nv_args(qst_arg *args, const nv_view *v)
     memcpy(args, all, sizeof all);
 }
 
-/* Groups that go through the tiles, for a kernel fed by tensor copies. */
-static int32_t tensor_steps(const nv_row *row, const nv_kernel *kernel, const qst_device *device, const nv_view *view,
-                            qst_steps *out)
+/* A kernel fed by tensor copies: as many groups as there are units go through the tiles. */
+static int32_t tensor_launch(const nv_row *row, const qst_device *device, const nv_view *view, qst_arg *args,
+                             qst_launch *launch, qst_steps *out)
 {
     const double   units = device->units ? (double)device->units : NV_UNITS, tiles = nv_tiles(row, view);
     const uint64_t groups = (uint64_t)(tiles < units ? tiles : units);
-    qst_arg        args[NV_ARGS + 2];
-    qst_launch     launch = qstk_launch(nv_index(row, kernel, view), kernel->entry, 1, args, QSTK_COUNT(args));
-    int32_t        status = out->workspace(out, 0, groups * MAP_BYTES);
-    nv_args(args, view);
     args[NV_ARGS] = qstk_i32(view->outer * view->inner);
-    args[NV_ARGS + 1] = qstk_workspace(0);
-    launch.local[0] = row->threads;
-    launch.global[0] = groups * launch.local[0];
-    return status == QST_OK ? out->launch(out, &launch) : status;
+    args[NV_ARGS + 1] = qstk_workspace(NV_MAPS);
+    launch->n_args = NV_ARGS + 2;
+    launch->local[0] = row->threads;
+    launch->global[0] = groups * launch->local[0];
+    return out->workspace(out, NV_MAPS, groups * MAP_BYTES);
 }
 
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
@@ -239,22 +257,31 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
     const entry     *self = (const entry *)user;
     const nv_row    *row = self->row;
     const nv_kernel *kernel = &self->set->kernels[row->kernel];
+    qst_arg          args[NV_ARGS + 2], moved[4];
     nv_view          view;
     int32_t          status = nv_look(&view, (const qst_matmul *)problem, NULL);
     if (status != QST_OK)
         return status;
     if (row->kernel == NV_PLANES)
         return nv_planes_steps(row, self->set, &view, out);
-    if (kernel->tensor)
-        return tensor_steps(row, kernel, device, &view, out);
-    {
-        qst_arg    args[NV_ARGS];
-        qst_launch launch = qstk_launch(nv_index(row, kernel, &view), kernel->entry, 1, args, NV_ARGS);
+    nv_args(args, &view);
+    if (nv_pads(row)) {
+        memcpy(moved, args, sizeof moved);
+        status = nv_pad_steps(kernel, &view, out, moved);
+        nv_pad_view(kernel, &view);
         nv_args(args, &view);
+        memcpy(args, moved, sizeof moved);
+    }
+    if (status == QST_OK) {
+        qst_launch launch = qstk_launch(nv_index(row, kernel, &view), kernel->entry, 1, args, NV_ARGS);
         launch.local[0] = (uint64_t)row->threads * row->ways;
         launch.global[0] = (uint64_t)nv_tiles(row, &view) * launch.local[0];
-        return out->launch(out, &launch);
+        if (kernel->tensor)
+            status = tensor_launch(row, device, &view, args, &launch, out);
+        if (status == QST_OK)
+            status = out->launch(out, &launch);
     }
+    return status;
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------ */
@@ -289,7 +316,7 @@ static int32_t add(const qst_host *host, const nv_row *row, entry *self)
         .size = (uint32_t)sizeof candidate,
         .op = "matmul",
         .variant = row->variant,
-        .revision = 4,
+        .revision = self->set->kernels[row->kernel].half ? HALF_REVISION : F32_REVISION,
         .classes = row->classes,
         .problem_size = (uint32_t)sizeof(qst_matmul),
         .n_memberships = self->set->kernels[row->kernel].tensor ? 2 : 1,

@@ -15,18 +15,22 @@
  * of the tile; k is so long that the kernel may save some care. */
 enum { NV_TB = 1, NV_TA = 2, NV_LOOSE = 4, NV_FULL = 8, NV_LONG = 16, NV_PROGRAMS = 32 };
 
+/* The program of the copies of a row that pads: its kernels know no NV_LONG. */
+enum { NV_PAD_PROGRAM = NV_LONG };
+
 /* Which matrices must be aligned, in all their strides, for copies of 16 bytes. */
 enum { NV_ALIGN_A = 1, NV_ALIGN_B = 2, NV_ALIGN_C = 4 };
 
 /* A problem as the kernels want it.
  *   index               NV_TA and NV_TB: the program's index, less what the row decides
- *   aligned             NV_ALIGN_…: start, strides and adjacent extent are multiples of 16 bytes
+ *   strided             NV_ALIGN_…: start and strides are multiples of 16 bytes
+ *   aligned             and the adjacent extent, too
  *   a_ld, b_ld, c_ld    stride of the direction that is not adjacent
  *   outer, inner        the two batch dimensions; products are outer * inner, inner fastest
  *   a, b, c             batch strides, outer then inner */
 typedef struct nv_view {
     uint32_t index;
-    uint32_t aligned;
+    uint32_t strided, aligned;
     uint32_t half; /* operands are f16 or bf16 */
     int64_t  m, n, k;
     int64_t  a_ld, b_ld, c_ld;
@@ -46,8 +50,8 @@ int32_t nv_look(nv_view *view, const qst_matmul *problem, const char **why);
  *   least_k     shorter k does not keep the class's bound
  *   long_k      from which NV_LONG holds, just over a bucket's end so that a key has one program; 0: there is no such
  *   full        has programs for whole tiles
- *   tensor      fed by tensor copies: wants all of A, B and C aligned; as many groups as the device has units, which go
- *               through the tiles and keep maps of A and B in a workspace
+ *   tensor      fed by tensor copies: wants A and B strided, and does with any C; as many groups as the device has units,
+ *               which go through the tiles and keep maps of A and B in a workspace
  *   exempt      NV_ALIGN_… by index: of matrices that need no alignment where TA or TB turns them
  *   slow        time of a slice over that of one that lies as the kernel likes it, by the low three bits of the index;
  *               with NV_LOOSE over that of a row's `loose` slice
@@ -69,13 +73,14 @@ typedef struct nv_kernel {
 /* A row.
  *   bm, bn, bk, stages   tile and slices in local memory
  *   threads, ways        work-items that share a slice, and such sets in a group
- *   local_bytes          static local memory of the kernel
+ *   local_bytes          static local memory of the kernel, at most
  * and of its cost (see cost.c), on 132 units at 1.98 GHz:
  *   tflops               rate of full units in the middle of their slices, in 10^12 operations a second
  *   groups               groups at once on a unit, beyond which others wait
  *   slice_ns             of a slice where a group is alone on its unit and has little to compute: copies, barriers
  *   tile_ns              of a group, beyond its slices and stores
- *   loose                time of a slice with NV_LOOSE over that of one without */
+ *   loose                time of a slice with NV_LOOSE over that of one without; 0: copies A and B first where they are not
+ *                        as the kernel wants them (pad.c), and refuses where both are */
 typedef struct nv_row {
     const char *variant;
     uint32_t    kernel; /* NV_WGMMA_F32, … */
@@ -101,6 +106,7 @@ enum {
     NV_TMA_F16,
     NV_PLANES,
     NV_SPLIT,
+    NV_PAD,
     NV_KERNELS
 };
 
@@ -143,6 +149,20 @@ void nv_options(char *text, size_t size, const nv_row *row, uint32_t index, uint
 enum { NV_ARGS = 18 };
 void     nv_args(qst_arg *args, const nv_view *view);
 uint32_t nv_index(const nv_row *row, const nv_kernel *kernel, const nv_view *view);
+/* NV_ALIGN_…: what the kernel wants aligned, and the problem does not have so. */
+uint32_t nv_missed(const nv_kernel *kernel, const nv_view *view);
+
+/* Rows that pad (pad.c). The view of the problem as its product finds it after the copies; their cost; their program; and
+ * their launch, which puts the scratch into the product's arguments, of nv_args. */
+static inline int nv_pads(const nv_row *row)
+{
+    return !(row->loose > 0.0f);
+}
+int32_t nv_pad_fits(const nv_kernel *kernel, const qst_device *device, const nv_view *view, const char **why);
+void    nv_pad_view(const nv_kernel *kernel, nv_view *view);
+double  nv_pad_estimate(const nv_kernel *kernel, const nv_view *view);
+void    nv_pad_program(const nv_kernel_set *set, qst_program *out);
+int32_t nv_pad_steps(const nv_kernel *kernel, const nv_view *view, qst_steps *out, qst_arg *product);
 
 /* Rows of NV_PLANES (planes.c): several launches instead of one. */
 int32_t nv_planes_fits(const nv_view *view, const qst_device *device, const char **why);

@@ -47,11 +47,15 @@ static const char *refusal(const qst_matmul *p, int a, int b, int c)
 }
 
 /* `across` is the extent along which elements are adjacent: copies of 16 bytes take all of it or none. */
-static int aligned16(const qst_matrix *x, int64_t across, int64_t ld, const int64_t *batch)
+static void look_at(nv_view *view, uint32_t which, const qst_matrix *x, int64_t across, int64_t ld,
+                    const int64_t *batch)
 {
     const int64_t elements = x->type == QST_F32 ? 4 : 8;
-    return x->align >= 4 && across % elements == 0 && ld % elements == 0 && batch[0] % elements == 0 &&
-           batch[1] % elements == 0;
+    if (x->align < 4 || ld % elements != 0 || batch[0] % elements != 0 || batch[1] % elements != 0)
+        return;
+    view->strided |= which;
+    if (across % elements == 0)
+        view->aligned |= which;
 }
 
 int32_t nv_look(nv_view *view, const qst_matmul *p, const char **why)
@@ -84,8 +88,8 @@ int32_t nv_look(nv_view *view, const qst_matmul *p, const char **why)
         view->c[at] = p->c.batch[d];
         at--;
     }
-    view->aligned = (aligned16(&p->a, a ? p->m : p->k, view->a_ld, view->a) ? NV_ALIGN_A : 0u) |
-                    (aligned16(&p->b, b ? p->k : p->n, view->b_ld, view->b) ? NV_ALIGN_B : 0u) |
-                    (aligned16(&p->c, p->n, view->c_ld, view->c) ? NV_ALIGN_C : 0u);
+    look_at(view, NV_ALIGN_A, &p->a, a ? p->m : p->k, view->a_ld, view->a);
+    look_at(view, NV_ALIGN_B, &p->b, b ? p->k : p->n, view->b_ld, view->b);
+    look_at(view, NV_ALIGN_C, &p->c, p->n, view->c_ld, view->c);
     return QST_OK;
 }

@@ -226,8 +226,8 @@ static cl_int set_arg(cl_kernel kernel, cl_uint at, const qst_arg *arg, const qs
     }
 }
 
-static cl_int launch_one(struct runner *r, struct runner_candidate *c, const struct runner_steps *s, uint32_t i,
-                         const qst_mem *operands, cl_mem *workspace, const uint32_t *item)
+cl_int runner_launch(struct runner *r, struct runner_candidate *c, const struct runner_steps *s, uint32_t i,
+                     const qst_mem *operands, cl_mem *workspace, const uint32_t *item)
 {
     const qst_launch *launch = &s->launches[i];
     cl_program        program = built(r, c, launch->program);
@@ -292,7 +292,7 @@ int32_t runner_run(struct runner *r, struct runner_candidate *c, const void *pro
         if (steps.workspace[i])
             workspace[i] = clCreateBuffer(r->context, CL_MEM_READ_WRITE, (size_t)steps.workspace[i], NULL, &code);
     for (i = 0; i < steps.n && status == QST_OK && code == CL_SUCCESS; i++)
-        code = launch_one(r, c, &steps, i, operands, workspace, item);
+        code = runner_launch(r, c, &steps, i, operands, workspace, item);
     if (code == CL_SUCCESS)
         code = clFinish(r->queue);
     for (i = 0; i < 4; i++)

@@ -47,6 +47,10 @@ int  runner_start(struct runner *r, const qst_plugin *plugin);
 
 int32_t runner_record(struct runner *r, struct runner_candidate *c, const void *problem, struct runner_steps *out);
 
+/* Puts launch `i` of those on the queue, as an OpenCL code. */
+cl_int runner_launch(struct runner *r, struct runner_candidate *c, const struct runner_steps *steps, uint32_t i,
+                     const qst_mem *operands, cl_mem *workspace, const uint32_t *item);
+
 /* Computes one problem and waits for it. `item`: bytes of an element, by operand; offsets in bytes. QST_E_CL with a line
  * on stderr where OpenCL says no; what the candidate returned otherwise. */
 int32_t runner_run(struct runner *r, struct runner_candidate *c, const void *problem, const qst_mem *operands,
