@@ -40,11 +40,22 @@ static const struct cpu_gemm_row rows[] = {
 
 static const qst_membership memberships[] = {{"cpu", NULL, 0, 0}};
 
+/* Of rows that do the same for a key one is enough: the first. */
+static int32_t alone(const struct cpu_gemm_row *row, const qst_device *device, const qst_key *key, const char **why)
+{
+    for (const struct cpu_gemm_row *other = rows; other < row; other++)
+        if (cpu_gemm_supports(other, device, NULL) == QST_OK && cpu_gemm_same(row, other, device, key))
+            return qstk_poor(why, "another row does the same for matrices of this size");
+    return QST_OK;
+}
+
 static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
 {
     const struct cpu_gemm_row *row = ((const struct cpu_gemm_candidate *)user)->row;
     int32_t                    status = cpu_gemm_supports(row, device, why);
-    return status == QST_OK ? cpu_gemm_suits(row, key, why) : status;
+    if (status == QST_OK)
+        status = cpu_gemm_suits(row, key, why);
+    return status == QST_OK ? alone(row, device, key, why) : status;
 }
 
 /* The problem as the row computes it. */

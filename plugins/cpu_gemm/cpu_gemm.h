@@ -70,6 +70,11 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
  * for. */
 int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why);
 
+/* Is the launch of `row` that of `other` for all problems of a key: k in one block of either, C cut in the same way? They
+ * then differ by no more than how local memory is laid out. */
+int cpu_gemm_same(const struct cpu_gemm_row *row, const struct cpu_gemm_row *other, const qst_device *device,
+                  const qst_key *key);
+
 /* Takes a problem whose view is there: fills what the row makes of it, or says what limit it breaks. */
 int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, const qst_matmul *problem,
                       struct cpu_gemm_problem *out, const char **why);

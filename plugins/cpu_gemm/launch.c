@@ -7,16 +7,18 @@
 #include "cpu_gemm.h"
 #include "cpu_tall.cl.h"
 #include <stdio.h>
+#include <string.h>
 
 #define LOCAL_SLACK  16384u /* bytes of local memory to keep clear of: PoCL aborts the process beyond its limit */
 #define ALPHA_LEAST  0x1p-32
 #define ALPHA_MOST   0x1p32
 #define VECTOR_BYTES 64u
-#define PACKED_BYTES 860000u   /* of A at a time: with a panel of B within a second-level cache of 1 MB */
-#define PACKED_ROWS  516u      /* rows of A at a time, at most */
-#define TALL_VECTORS 64u       /* of columns of B at a time in tall rows */
-#define TALL_STEP    8         /* rows by which the height of their last tile goes */
-#define TALL_LEAST   64        /* rows and columns under which they are a last resort */
+#define PACKED_BYTES 860000u /* of A at a time: with a panel of B within a second-level cache of 1 MB */
+#define PACKED_ROWS  516u    /* rows of A at a time, at most */
+#define TALL_VECTORS 64u     /* of columns of B at a time in tall rows */
+#define TALL_STEP    8       /* rows by which the height of their last tile goes */
+#define TALL_LEAST   64      /* rows and columns, or fewer columns and k, under which they are a last resort */
+#define TALL_FEWER   32
 #define TALL_GAIN    0.93      /* how much longer than other tiles they take */
 #define PART_FLOPS   2000000.0 /* least work of a part: under it waking another thread costs more than it gives */
 #define LAUNCH_NS    20000.0   /* of a launch: the wake-up of the workers */
@@ -136,9 +138,11 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
     return QST_OK;
 }
 
-static int pays_to_be_tall(const qst_key *key)
+static int pays_to_be_tall(const qst_key *key, int64_t columns)
 {
-    return key->value[QST_MATMUL_KEY_M] >= TALL_LEAST && key->value[QST_MATMUL_KEY_N] >= TALL_LEAST;
+    const int64_t *v = key->value;
+    return v[QST_MATMUL_KEY_M] >= TALL_LEAST && v[QST_MATMUL_KEY_N] >= columns &&
+           (v[QST_MATMUL_KEY_N] >= TALL_LEAST || v[QST_MATMUL_KEY_K] >= TALL_LEAST);
 }
 
 /* Is it worth while to copy what may be read in place? A copy costs about as much as one reading of it. B is read once
@@ -155,9 +159,10 @@ static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
     const int narrow = v[QST_MATMUL_KEY_N] * bytes <= 2 * VECTOR_BYTES && v[QST_MATMUL_KEY_RHS_STRIDE] < LINE_LOG2 &&
                        v[QST_MATMUL_KEY_M] >= MANY_TILES * (int64_t)row->mr;
     if (is_tall(row))
-        return pays_to_be_tall(key) &&
-               (row->pack & CPU_GEMM_PACK_B ||
-                (double)v[QST_MATMUL_KEY_N] * (double)v[QST_MATMUL_KEY_K] * (double)bytes < SMALL_B);
+        return row->pack & CPU_GEMM_PACK_B
+                   ? pays_to_be_tall(key, TALL_FEWER)
+                   : pays_to_be_tall(key, TALL_LEAST) &&
+                         (double)v[QST_MATMUL_KEY_N] * (double)v[QST_MATMUL_KEY_K] * (double)bytes < SMALL_B;
     return v[QST_MATMUL_KEY_M] >= 2 * (int64_t)row->mr && (narrow || depth * cols * bytes > NEAR_BYTES) &&
            (!(row->pack & CPU_GEMM_PACK_A) || v[QST_MATMUL_KEY_N] > width);
 }
@@ -171,7 +176,7 @@ int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const
     plain = v[QST_MATMUL_KEY_ELEM_LHS] <= QST_F64 && v[QST_MATMUL_KEY_ELEM_OUT] == v[QST_MATMUL_KEY_ELEM_LHS];
     if (plain && row->pack == CPU_GEMM_PACK_A)
         return qstk_poor(why, "copies A, which these types need not");
-    if (plain && row->pack == CPU_GEMM_PACK_BOTH && row->mr == 8 && pays_to_be_tall(key))
+    if (plain && row->pack == CPU_GEMM_PACK_BOTH && row->mr == 8 && pays_to_be_tall(key, TALL_LEAST))
         return qstk_poor(why, "tall tiles do the same with fewer operations");
     if (plain && row->pack && !pays_to_copy(row, key))
         return qstk_poor(why, "what it copies costs more than it saves for matrices of this size");
@@ -257,6 +262,29 @@ static struct cut cut_problem(const struct cpu_gemm_row *row, const qst_device *
     cut.down = ceil_div(v->m, cut.bm);
     cut.over = ceil_div(v->n, cut.bn);
     return cut;
+}
+
+/* A smaller problem of the key has less work, and so is cut the same way by both where the largest is. */
+int cpu_gemm_same(const struct cpu_gemm_row *row, const struct cpu_gemm_row *other, const qst_device *device,
+                  const qst_key *key)
+{
+    const int64_t     *v = key->value;
+    struct matmul_view view;
+    struct cut         mine, its;
+    if (key->count <= QST_MATMUL_KEY_ELEM_OUT || row->mr != other->mr || row->nv != other->nv ||
+        row->pack != other->pack || row->ahead != other->ahead || row->slices != other->slices ||
+        v[QST_MATMUL_KEY_K] > (int64_t)row->kc || v[QST_MATMUL_KEY_K] > (int64_t)other->kc)
+        return 0;
+    memset(&view, 0, sizeof view);
+    view.m = v[QST_MATMUL_KEY_M];
+    view.n = v[QST_MATMUL_KEY_N];
+    view.k = v[QST_MATMUL_KEY_K];
+    view.outer = 1;
+    view.inner = v[QST_MATMUL_KEY_BATCH] > 1 ? v[QST_MATMUL_KEY_BATCH] : 1;
+    view.type = v[QST_MATMUL_KEY_ELEM_LHS] == QST_F64 ? QST_F64 : QST_F32;
+    mine = cut_problem(row, device, &view);
+    its = cut_problem(other, device, &view);
+    return mine.bm == its.bm && mine.bn == its.bn && mine.run == its.run;
 }
 
 /* How much longer operands take to come, and products to be made, than where panels of B are at hand: in the first-level
