@@ -5,9 +5,12 @@
  * Mathematics   gemv_add    y(o) = alpha * (w_0(o) + w_1(o) + …) + beta * y(o), w_s the partial result of slice s
  *               gemv_outer  c(i, j) = alpha * (a(i) * b(j)) + beta * c(i, j): one term, naive.cl's order, bit for bit
  *               beta == 0: y and c are not read
- * Index space   one dimension of any size: work-item t takes parts t, t + T, … of T work-items. gemv_add: a part is an
- *               output of a product. gemv_outer: a part is 16 adjacent columns of a row of a product, or what is left
+ * Index space   of any size. gemv_add: two dimensions, work-item (x, z) takes outputs x*WIDE … of product z, and every X-th
+ *               and Z-th from there: no division an output, which takes longer than the sum. gemv_outer: one dimension,
+ *               work-item t takes parts t, t + T, … of T; a part is 16 adjacent columns of a row of a product, or what
+ *               is left
  * Macros        F64   double instead of float
+ *               WIDE  1, or 16: adjacent outputs of gemv_add at a time, for work-items that are threads
  * Local memory  none
  * Host          the partial results lie dense in `w`: [product][slice][count]; columns of c adjacent, and b's elements.
  *               Product z is (z / inner, z % inner) of the two batch strides
@@ -23,17 +26,33 @@ typedef float   REAL;
 typedef float16 VEC;
 #endif
 
+#ifndef WIDE
+#define WIDE 1
+#endif
+
 kernel void gemv_add(global const REAL *restrict w, int slices, global REAL *restrict y, ulong y_start, int count,
                      long y_step, long2 y_batch, int batches, int inner, REAL alpha, REAL beta)
 {
-    for (long t = get_global_id(0); t < (long)batches * count; t += get_global_size(0)) {
-        const long z = t / count, o = t % count;
-        global const REAL *from = w + z * slices * count + o;
-        global REAL       *to = y + y_start + z / inner * y_batch.s0 + z % inner * y_batch.s1 + o * y_step;
-        REAL               s = from[0];
-        for (int x = 1; x < slices; x++)
-            s += from[(long)x * count];
-        *to = beta == 0 ? alpha * s : fma(alpha, s, beta * *to);
+    for (int z = get_global_id(1); z < batches; z += get_global_size(1)) {
+        global const REAL *from = w + (long)z * slices * count;
+        global REAL       *to = y + y_start + z / inner * y_batch.s0 + z % inner * y_batch.s1;
+        for (int o = WIDE * (int)get_global_id(0); o < count; o += WIDE * (int)get_global_size(0)) {
+#if WIDE == 16
+            if (o + WIDE <= count && y_step == 1) {
+                VEC s = vload16(0, from + o);
+                for (int x = 1; x < slices; x++)
+                    s += vload16(0, from + (long)x * count + o);
+                vstore16(beta == 0 ? alpha * s : fma((VEC)(alpha), s, beta * vload16(0, to + o)), 0, to + o);
+                continue;
+            }
+#endif
+            for (int q = o; q < min(o + WIDE, count); q++) {
+                REAL s = from[q];
+                for (int x = 1; x < slices; x++)
+                    s += from[(long)x * count + q];
+                to[q * y_step] = beta == 0 ? alpha * s : fma(alpha, s, beta * to[q * y_step]);
+            }
+        }
     }
 }
 

@@ -9,11 +9,8 @@
 /* clang-format off */
 static const struct gemv_row rows[] = {
     /* variant,            kernel,          a,   b, parts, slices */
-    {"dot_4x2",            GEMV_DOT,        4,   2, 4,     1},
-    {"dot_4x2_groups16",   GEMV_DOT,        4,   2, 16,    1},
-    {"dot_8x1",            GEMV_DOT,        8,   1, 16,    1},
-    {"dot_8x1_groups64",   GEMV_DOT,        8,   1, 64,    1},
-    {"dot_2x4",            GEMV_DOT,        2,   4, 16,    1},
+    {"dot_4x2",            GEMV_DOT,        4,   2, 256,   1},
+    {"dot_8x1",            GEMV_DOT,        8,   1, 256,   1},
     {"dot_4x2_split8",     GEMV_DOT,        4,   2, 4,     8},
     {"strip_4",            GEMV_STRIP,      4,   0, 4,     1},
     {"strip_8",            GEMV_STRIP,      8,   0, 4,     1},
@@ -35,9 +32,20 @@ static const struct gemv_row rows[] = {
 
 static const qst_membership memberships[] = {{"gemv", NULL, 0, 0}};
 
+/* Elements of a line from which on a sweep, which reads it all before the next one, is faster than strips of it. */
+#define LONG_LINE 1024
+
 static int is_grouped(const struct gemv_row *row)
 {
     return row->kernel == GEMV_GROUP_DOT || row->kernel == GEMV_GROUP_COLS;
+}
+
+/* Are the key's outputs so many that strips of slices, which differ from sweeps by little and come before them by name,
+ * are not worth while? */
+static int is_swept(const struct gemv_row *row, const qst_key *key)
+{
+    return row->kernel == GEMV_STRIP && row->slices > 1 && key->count > QST_MATMUL_KEY_KIND &&
+           key->value[QST_MATMUL_KEY_M] * key->value[QST_MATMUL_KEY_N] >= LONG_LINE;
 }
 
 /* Kernels of the other kind of device: impossible on a GPU, a last resort on a CPU. */
@@ -53,6 +61,8 @@ static int32_t supports(void *user, const qst_device *device, const qst_key *key
         return qstk_poor(why, "barriers are slow on a CPU device");
     if (row->kernel < GEMV_GROUP_DOT && device->type != QST_DEVICE_CPU)
         return qstk_no(why, "a work-group of one work-item: for CPU devices only");
+    if (is_swept(row, key))
+        return qstk_poor(why, "lines as long as these are swept");
     return QST_OK;
 }
 
@@ -78,11 +88,10 @@ static double estimate(void *user, const qst_device *device, const void *problem
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
 {
     const struct gemv_candidate *self = (const struct gemv_candidate *)user;
-    (void)device;
     (void)key;
     if (index <= GEMV_F64)
         out->options = self->options[index];
-    return gemv_program(self->row, index, out);
+    return gemv_program(self->row, device, index, out);
 }
 
 static int32_t steps(void *user, const qst_device *device, const void *problem, qst_steps *out)
@@ -95,7 +104,7 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
     if (status == QST_OK)
         status = gemv_launch(row, device, &view, out);
     if (status == QST_OK && gemv_is_split(row))
-        status = gemv_add((const qst_matmul *)problem, &view, out);
+        status = gemv_add((const qst_matmul *)problem, device, &view, out);
     return status;
 }
 
@@ -109,7 +118,7 @@ static int is_strict(const struct gemv_row *row)
 static const qst_candidate like = {
     .size = sizeof like,
     .op = "matmul",
-    .revision = 4,
+    .revision = 5,
     .classes = QST_CLASS_PLAIN | QST_CLASS_FAST,
     .problem_size = sizeof(qst_matmul),
     .n_memberships = QSTK_COUNT(memberships),

@@ -68,7 +68,7 @@ static inline uint64_t gemv_workspace(const struct gemv_view *v)
 }
 
 /* The text of a program; the options of the row's kernel. */
-int32_t gemv_program(const struct gemv_row *row, uint32_t index, qst_program *out);
+int32_t gemv_program(const struct gemv_row *row, const qst_device *device, uint32_t index, qst_program *out);
 void    gemv_options(const struct gemv_row *row, uint32_t type, char *text, size_t size);
 
 /* Expected ns of all launches; 0 where the device says nothing. */
@@ -76,6 +76,6 @@ double gemv_estimate(const struct gemv_row *row, const qst_device *device, const
 
 /* The launches. */
 int32_t gemv_launch(const struct gemv_row *row, const qst_device *device, const struct gemv_view *view, qst_steps *out);
-int32_t gemv_add(const qst_matmul *problem, const struct gemv_view *view, qst_steps *out);
+int32_t gemv_add(const qst_matmul *problem, const qst_device *device, const struct gemv_view *view, qst_steps *out);
 
 #endif

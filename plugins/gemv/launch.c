@@ -10,9 +10,10 @@
 
 #define PART_BYTES     65536.0 /* least work of a part: under it waking another thread costs more than it gives */
 #define GROUPS_MAX     16384   /* work-groups along the outputs, and along the batch; each loops over its share */
-#define GROUPS_CPU     16      /* the same on a CPU device */
+#define GROUPS_CPU     16      /* the same on a CPU device, and of a sum of slices */
 #define ADD_GROUP      64u
-#define ADD_GRID_MAX   4096u
+#define ADD_GRID_MAX   4096
+#define ADD_WIDE       16 /* outputs that a thread adds at a time */
 #define CPU_LAUNCH_NS  20000.0
 #define CPU_BYTES_A_NS 20.0 /* rate at which a matrix comes, about, by all units; a vector of 64 bytes by one in */
 #define CPU_VECTOR_NS  1.2
@@ -56,15 +57,17 @@ void gemv_options(const struct gemv_row *row, uint32_t type, char *text, size_t 
         snprintf(text + used, size - (size_t)used, " -D%s=%u", m[1], row->b);
 }
 
-int32_t gemv_program(const struct gemv_row *row, uint32_t index, qst_program *out)
+int32_t gemv_program(const struct gemv_row *row, const qst_device *device, uint32_t index, qst_program *out)
 {
-    const int add = index >= GEMV_ADD_F32 || row->kernel == GEMV_OUTER;
+    static const char *const adding[2][2] = {{"-cl-std=CL1.2", "-cl-std=CL1.2 -DF64"},
+                                             {"-cl-std=CL1.2 -DWIDE=16", "-cl-std=CL1.2 -DF64 -DWIDE=16"}};
+    const int                add = index >= GEMV_ADD_F32 || row->kernel == GEMV_OUTER;
     if (index >= GEMV_PROGRAMS || (index >= GEMV_ADD_F32 && !gemv_is_split(row)))
         return QST_E_INVALID;
     if (add) {
         out->data = gemv_add_cl;
         out->length = sizeof gemv_add_cl - 1;
-        out->options = index == GEMV_ADD_F64 || index == GEMV_F64 ? "-cl-std=CL1.2 -DF64" : "-cl-std=CL1.2";
+        out->options = adding[device->type == QST_DEVICE_CPU][index == GEMV_ADD_F64 || index == GEMV_F64];
     } else if (row->kernel >= GEMV_GROUP_DOT) {
         out->data = gemv_gpu_cl;
         out->length = sizeof gemv_gpu_cl - 1;
@@ -263,7 +266,26 @@ int32_t gemv_launch(const struct gemv_row *row, const qst_device *device, const 
                                            : launch_cpu(row, device, v, out);
 }
 
-int32_t gemv_add(const qst_matmul *p, const struct gemv_view *v, qst_steps *out)
+/* Threads take few outputs each where all are few: waking one costs more than adding them. */
+static void add_grid(const qst_device *device, const struct gemv_view *v, qst_launch *launch)
+{
+    const int64_t products = v->outer * v->inner;
+    const double  bytes = (double)gemv_workspace(v);
+    if (device->type == QST_DEVICE_CPU) {
+        const int64_t groups =
+            at_most(bytes < PART_BYTES * GROUPS_CPU ? (int64_t)(bytes / PART_BYTES) : GROUPS_CPU, GROUPS_CPU);
+        launch->local[0] = 1;
+        launch->global[1] = (uint64_t)at_most(products, groups);
+        launch->global[0] = (uint64_t)at_most(ceil_div(v->count, ADD_WIDE), groups / (int64_t)launch->global[1]);
+    } else {
+        launch->local[0] = ADD_GROUP;
+        launch->global[0] = qstk_round_up((uint64_t)at_most(v->count, ADD_GRID_MAX), ADD_GROUP);
+        launch->global[1] = (uint64_t)at_most(products, ADD_GRID_MAX / (int64_t)launch->global[0]);
+    }
+    launch->local[1] = 1;
+}
+
+int32_t gemv_add(const qst_matmul *p, const qst_device *device, const struct gemv_view *v, qst_steps *out)
 {
     const int64_t step = v->count == 1 ? 1 : p->n == 1 ? p->c.row : p->c.col;
     int64_t       batch[2] = {0, 0};
@@ -278,10 +300,8 @@ int32_t gemv_add(const qst_matmul *p, const struct gemv_view *v, qst_steps *out)
             qstk_i32(v->inner), scalar(v, p->alpha), scalar(v, p->beta),
         };
         qst_launch launch =
-            qstk_launch(v->type == QST_F64 ? GEMV_ADD_F64 : GEMV_ADD_F32, "gemv_add", 1, args, QSTK_COUNT(args));
-        const uint64_t items = qstk_round_up((uint64_t)(v->outer * v->inner * v->count), ADD_GROUP);
-        launch.global[0] = items < ADD_GRID_MAX ? items : ADD_GRID_MAX;
-        launch.local[0] = ADD_GROUP;
+            qstk_launch(v->type == QST_F64 ? GEMV_ADD_F64 : GEMV_ADD_F32, "gemv_add", 2, args, QSTK_COUNT(args));
+        add_grid(device, v, &launch);
         return out->launch(out, &launch);
     }
 }

@@ -388,8 +388,8 @@ static void first_by_estimate(void **state)
         {"cpu_gemm.8x3_k64_columns1_ahead", 32, 4096, 4096, 0},
         {"cpu_gemm.24x1_k256_a", 256, 256, 256, 0},
         {"cpu_gemm.24x1_k256_ab_rows1", 2048, 2048, 2048, 0},
-        {"gemv.dot_8x1_groups64", 4096, 1, 4096, 0},
-        {"gemv.dot_8x1_groups64", 1, 4096, 4096, 1},
+        {"gemv.dot_8x1", 4096, 1, 4096, 0},
+        {"gemv.dot_8x1", 1, 4096, 4096, 1},
         {"gemv.sweep_16", 1, 4096, 4096, 0},
     };
     qst_device device = bench.device; /* but for its size and speed, which decide */
