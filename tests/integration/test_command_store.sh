@@ -139,7 +139,7 @@ for job in 'cache verify' 'cache ls' 'cache export' "cache import $work/answers.
     [ ! -s "$out" ] && grep -qF "qst: cache: the store is kept in memory only: '/dev/null' is not a folder" "$err"
     verdict $? '  says why'
 done
-for job in 'cache ls' "tune --sizes 8 --pin matmul.naive.*"; do # with warnings shown, as they are: not twice
+for job in 'cache ls' 'explain --replay' "tune --sizes 8 --pin matmul.naive.*"; do # with warnings shown, as they are: not twice
     # shellcheck disable=SC2086
     runs 1 $job --set store.path=/dev/null
     [ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -qF "qst: ${job%% *}: the store is kept in memory only: " "$err"

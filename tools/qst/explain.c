@@ -92,7 +92,9 @@ static int replay(const args_common *common, bool wide)
     out_buffer    text = {NULL, 0, 0};
     qst_error     err = {0};
     json_t       *all = NULL;
-    int           status = device_context(&device, common, QST_NO_PLUGINS);
+    args_common   own = *common;
+    own.keeps = "explain";
+    int status = device_context(&device, &own, QST_NO_PLUGINS);
     if (status == 0) {
         qst_status replayed = qst_cache_replay(device.context, out_gather, &text, &err);
         if (replayed < 0)
