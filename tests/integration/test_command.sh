@@ -199,6 +199,8 @@ verdict $? '  no line where errors alone are logged'
 matches '^ +- +QST_LOGG +- +no variable of this name is read .did you mean QST_LOG\?.$'
 runs 0 doctor
 matches '^warn +configuration +QST_LOGG: not read: no variable of this name'
+[ ! -s "$err" ]
+verdict $? '  told once'
 unset QST_LOGG QST_TEST_NAME
 
 # ---- Keys: the reference's table --------------------------------------------------------------------------------

@@ -145,6 +145,10 @@ for job in 'cache ls' 'explain --replay' "tune --sizes 8 --pin matmul.naive.*"; 
     [ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -qF "qst: ${job%% *}: the store is kept in memory only: " "$err"
     verdict $? '  one line: why there is no store'
 done
+runs 0 doctor --set store.path=/dev/null
+matches "^warn +store +the store is kept in memory only: '/dev/null' is not a folder"
+[ ! -s "$err" ]
+verdict $? '  told once'
 runs 1 cache import "$work/answers.json" --set store.readonly=true
 grep -qE '^qst: cache: what is imported is not kept: /.*: the store is read-only$' "$err"
 verdict $? '  says that nothing was kept'

@@ -5,6 +5,7 @@
 #include "cache.h"
 #include "check.h"
 #include "device.h"
+#include "log.h"
 #include "out.h"
 #include "problem.h"
 #include "verb.h"
@@ -307,12 +308,14 @@ static void print(const json_t *rows)
 
 static int run(const args_common *common, const void *options, int argc, char **argv)
 {
-    doctor d;
+    static const char *const ours[] = {": store: the store ", "no variable of this name is read", NULL};
+    doctor                   d;
     (void)options;
     if (argc)
         return args_usage("doctor", "%s: takes no arguments", out_shown(argv[0]).text);
     memset(&d, 0, sizeof d);
     d.rows = out_need(json_array());
+    log_leave(ours);
     int status = device_still(&d.device, common);
     if (status == 0)
         for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)

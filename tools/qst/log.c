@@ -21,11 +21,17 @@ static struct {
     out_buffer      conf;  /* all about the configuration, which each context tells anew */
 } kept = {PTHREAD_MUTEX_INITIALIZER, false, 0, {NULL, 0, 0}, {NULL, 0, 0}};
 
+static const char *const *left; /* set before there is a context */
+
 static void show(const char *line, size_t length)
 {
     char *text = out_text("%.*s", (int)length, line), *escaped = out_escaped(text, true);
+    bool  leave = false;
+    for (const char *const *part = left; part && *part; part++)
+        leave = leave || strstr(text, *part);
     out_progress(NULL);
-    fputs(escaped, stderr);
+    if (!leave)
+        fputs(escaped, stderr);
     free(escaped);
     free(text);
 }
@@ -64,6 +70,11 @@ void log_take(void *user, const char *text, size_t length)
         show_kept(NULL);
     pthread_mutex_unlock(&kept.lock);
     free(line);
+}
+
+void log_leave(const char *const *parts)
+{
+    left = parts;
 }
 
 void log_hold(bool holds, const char *but)

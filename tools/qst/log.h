@@ -19,4 +19,7 @@ void log_hold(bool holds, const char *but);
 /* Has a line about the store said so? */
 bool log_told(const char *text);
 
+/* Lines that have one of these in them, ended by NULL, are not shown: the verb tells of it itself. To be called first. */
+void log_leave(const char *const *parts);
+
 #endif
