@@ -16,7 +16,7 @@ static const struct gemv_row rows[] = {
     {"strip_8",            GEMV_STRIP,      8,   0, 4,     1},
     {"strip_16",           GEMV_STRIP,      16,  0, 8,     1},
     {"strip_8_split8",     GEMV_STRIP,      8,   0, 4,     8},
-    {"sweep_4",            GEMV_SWEEP,      4,   0, 2,     1},
+    {"sweep_4",            GEMV_SWEEP,      4,   0, 4,     1},
     {"sweep_8",            GEMV_SWEEP,      8,   0, 4,     1},
     {"sweep_16",           GEMV_SWEEP,      16,  0, 4,     1},
     {"group64_dot",        GEMV_GROUP_DOT,  64,  1, 0,     1},
