@@ -19,6 +19,8 @@
 #define TALL_STEP    8       /* rows by which the height of their last tile goes */
 #define TALL_LEAST   64      /* rows and columns, or fewer columns and k, under which they are a last resort */
 #define TALL_FEWER   32
+#define TALL_SURELY  256       /* rows and columns, and twice k, from which on all other tiles that copy both are */
+#define LONG_SUM     2048      /* k up to which a tall tile of A that does not stay near is */
 #define TALL_GAIN    0.93      /* how much longer than other tiles they take */
 #define PART_FLOPS   2000000.0 /* least work of a part: under it waking another thread costs more than it gives */
 #define LAUNCH_NS    20000.0   /* of a launch: the wake-up of the workers */
@@ -167,6 +169,21 @@ static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
            (!(row->pack & CPU_GEMM_PACK_A) || v[QST_MATMUL_KEY_N] > width);
 }
 
+/* Does a tall row do better? Than shorter tiles that copy both, where there are rows and columns enough; than one whose
+ * tile of A is larger than a first-level cache, unless k is so long that fewer sums between its blocks make up for it. */
+static int is_outdone(const struct cpu_gemm_row *row, const qst_key *key)
+{
+    const int64_t *v = key->value;
+    const uint32_t type = v[QST_MATMUL_KEY_ELEM_LHS] == QST_F64 ? QST_F64 : QST_F32;
+    if (is_tall(row))
+        return row->kc * row->mr * item(type) > PANEL_BYTES && v[QST_MATMUL_KEY_K] < LONG_SUM;
+    if (row->pack != CPU_GEMM_PACK_BOTH)
+        return 0;
+    return row->mr == 8 ? pays_to_be_tall(key, TALL_LEAST)
+                        : v[QST_MATMUL_KEY_M] >= TALL_SURELY && v[QST_MATMUL_KEY_N] >= TALL_SURELY &&
+                              v[QST_MATMUL_KEY_K] >= TALL_SURELY / 2;
+}
+
 int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why)
 {
     const int64_t *v = key->value;
@@ -176,8 +193,8 @@ int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const
     plain = v[QST_MATMUL_KEY_ELEM_LHS] <= QST_F64 && v[QST_MATMUL_KEY_ELEM_OUT] == v[QST_MATMUL_KEY_ELEM_LHS];
     if (plain && row->pack == CPU_GEMM_PACK_A)
         return qstk_poor(why, "copies A, which these types need not");
-    if (plain && row->pack == CPU_GEMM_PACK_BOTH && row->mr == 8 && pays_to_be_tall(key, TALL_LEAST))
-        return qstk_poor(why, "tall tiles do the same with fewer operations");
+    if (plain && is_outdone(row, key))
+        return qstk_poor(why, "another tall row does the same faster");
     if (plain && row->pack && !pays_to_copy(row, key))
         return qstk_poor(why, "what it copies costs more than it saves for matrices of this size");
     if (row->slices > 1 && (v[QST_MATMUL_KEY_N] > row->most_m || v[QST_MATMUL_KEY_K] < SPLIT_LEAST))

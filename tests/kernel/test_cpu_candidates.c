@@ -333,12 +333,14 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k256", 512, 512, 256, QST_OK},
         {"cpu_gemm.6x4_k384", 512, 512, 256, QST_POOR},
         {"cpu_gemm.6x4_k384", 512, 512, 512, QST_OK},
-        {"cpu_gemm.6x4_k256_ab_rows2", 512, 512, 128, QST_OK},
-        {"cpu_gemm.6x4_k128_ab_rows2", 512, 512, 128, QST_POOR},
+        {"cpu_gemm.6x4_k256_ab_rows2", 128, 512, 128, QST_OK},
+        {"cpu_gemm.6x4_k128_ab_rows2", 128, 512, 128, QST_POOR},
         {"cpu_gemm.24x1_k128_ab_rows1", 512, 32, 1024, QST_OK},
         {"cpu_gemm.24x1_k128_ab_rows1", 1024, 32, 32, QST_POOR},
         {"cpu_gemm.6x4_k256_ab", 64, 64, 64, QST_POOR},
-        {"cpu_gemm.6x4_k256_ab", 1024, 1024, 1024, QST_OK},
+        {"cpu_gemm.6x4_k256_ab", 128, 1024, 1024, QST_OK},
+        {"cpu_gemm.6x4_k256_ab", 1024, 1024, 1024, QST_POOR}, /* what tall rows do faster */
+        {"cpu_gemm.6x4_k128_ab_rows2", 256, 256, 256, QST_POOR},
         {"cpu_gemm.24x1_k128_ab_rows1", 1024, 1024, 1024, QST_OK},
         {"cpu_gemm.24x1_k128_ab_rows1", 32, 1024, 1024, QST_POOR},
         {"cpu_gemm.24x1_k128_a", 256, 256, 256, QST_OK},
@@ -364,6 +366,13 @@ static void sizes(void **state)
         values[QST_MATMUL_KEY_K] = all[i].k;
         assert_int_equal(c->supports(c->user, &bench.device, &key, &why), all[i].status);
         assert_int_equal(why != NULL, all[i].status != QST_OK);
+    }
+    values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_OUT] = QST_F64;
+    for (i = 1; i <= 2; i++) { /* a tile of A larger than a first-level cache: for a long k */
+        const qst_candidate *c = &matmul_case_candidate(&bench, "cpu_gemm.24x1_k256_ab_rows1")->candidate;
+        const char          *why = NULL;
+        values[QST_MATMUL_KEY_M] = values[QST_MATMUL_KEY_N] = values[QST_MATMUL_KEY_K] = 1024 * i;
+        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), i == 1 ? QST_POOR : QST_OK);
     }
     values[QST_MATMUL_KEY_M] = values[QST_MATMUL_KEY_N] = values[QST_MATMUL_KEY_K] = 64;
     values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_OUT] = QST_F16;
