@@ -169,8 +169,9 @@ static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
            (!(row->pack & CPU_GEMM_PACK_A) || v[QST_MATMUL_KEY_N] > width);
 }
 
-/* Does a tall row do better? Than shorter tiles that copy both, where there are rows and columns enough; than one whose
- * tile of A is larger than a first-level cache, unless k is so long that fewer sums between its blocks make up for it. */
+/* Does a tall row do better? Than shorter tiles that copy both, where there are rows and columns enough, more of them where
+ * C is cut both ways; than one whose tile of A is larger than a first-level cache, unless k is so long that fewer sums
+ * between its blocks make up for it. */
 static int is_outdone(const struct cpu_gemm_row *row, const qst_key *key)
 {
     const int64_t *v = key->value;
@@ -179,9 +180,9 @@ static int is_outdone(const struct cpu_gemm_row *row, const qst_key *key)
         return row->kc * row->mr * item(type) > PANEL_BYTES && v[QST_MATMUL_KEY_K] < LONG_SUM;
     if (row->pack != CPU_GEMM_PACK_BOTH)
         return 0;
-    return row->mr == 8 ? pays_to_be_tall(key, TALL_LEAST)
-                        : v[QST_MATMUL_KEY_M] >= TALL_SURELY && v[QST_MATMUL_KEY_N] >= TALL_SURELY &&
-                              v[QST_MATMUL_KEY_K] >= TALL_SURELY / 2;
+    return row->cut == CPU_GEMM_ROWS ? pays_to_be_tall(key, TALL_LEAST)
+                                     : v[QST_MATMUL_KEY_M] >= TALL_SURELY && v[QST_MATMUL_KEY_N] >= TALL_SURELY &&
+                                           v[QST_MATMUL_KEY_K] >= TALL_SURELY / 2;
 }
 
 int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why)
