@@ -17,8 +17,10 @@
 #define PACKED_ROWS  516u    /* rows of A at a time, at most */
 #define TALL_VECTORS 64u     /* of columns of B at a time in tall rows */
 #define TALL_STEP    8       /* rows by which the height of their last tile goes */
-#define TALL_LEAST   64      /* rows and columns, or fewer columns and k, under which they are a last resort */
-#define TALL_FEWER   32
+#define TALL_LEAST   64      /* rows and columns under which they are a last resort */
+#define TALL_FEWER   32      /* columns, where there are rows as many and k as long as this: */
+#define TALL_ROWS    256
+#define TALL_DEPTH   64
 #define TALL_SURELY  256       /* rows and columns, and twice k, from which on all other tiles that copy both are */
 #define LONG_SUM     2048      /* k up to which a tall tile of A that does not stay near is */
 #define TALL_GAIN    0.93      /* how much longer than other tiles they take */
@@ -144,7 +146,8 @@ static int pays_to_be_tall(const qst_key *key, int64_t columns)
 {
     const int64_t *v = key->value;
     return v[QST_MATMUL_KEY_M] >= TALL_LEAST && v[QST_MATMUL_KEY_N] >= columns &&
-           (v[QST_MATMUL_KEY_N] >= TALL_LEAST || v[QST_MATMUL_KEY_K] >= TALL_LEAST);
+           (v[QST_MATMUL_KEY_N] >= TALL_LEAST ||
+            (v[QST_MATMUL_KEY_M] >= TALL_ROWS && v[QST_MATMUL_KEY_K] >= TALL_DEPTH));
 }
 
 /* Is it worth while to copy what may be read in place? A copy costs about as much as one reading of it. B is read once

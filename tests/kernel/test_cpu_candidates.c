@@ -338,6 +338,7 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k256_ab_grid", 128, 512, 128, QST_OK},
         {"cpu_gemm.24x1_k128_ab_rows1", 512, 32, 1024, QST_OK},
         {"cpu_gemm.24x1_k128_ab_rows1", 1024, 32, 32, QST_POOR},
+        {"cpu_gemm.24x1_k128_ab_rows1", 128, 32, 1024, QST_POOR},
         {"cpu_gemm.6x4_k256_ab", 64, 64, 64, QST_POOR},
         {"cpu_gemm.6x4_k256_ab", 32, 1024, 1024, QST_OK},
         {"cpu_gemm.6x4_k128_ab_rows2", 32, 1024, 128, QST_POOR}, /* what 6x4_k256_ab_rows2 does */
