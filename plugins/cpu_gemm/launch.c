@@ -296,6 +296,8 @@ int cpu_gemm_same(const struct cpu_gemm_row *row, const struct cpu_gemm_row *oth
         row->pack != other->pack || row->ahead != other->ahead || row->slices != other->slices ||
         v[QST_MATMUL_KEY_K] > (int64_t)row->kc || v[QST_MATMUL_KEY_K] > (int64_t)other->kc)
         return 0;
+    if (v[QST_MATMUL_KEY_M] < 1 || v[QST_MATMUL_KEY_N] < 1) /* nothing to cut */
+        return 0;
     memset(&view, 0, sizeof view);
     view.m = v[QST_MATMUL_KEY_M];
     view.n = v[QST_MATMUL_KEY_N];

@@ -330,6 +330,7 @@ static void sizes(void **state)
     } all[] = {
         {"cpu_gemm.6x4_k128", 64, 64, 64, QST_OK},
         {"cpu_gemm.6x4_k384", 64, 64, 64, QST_POOR}, /* what 6x4_k128 does */
+        {"cpu_gemm.6x4_k384", 0, 0, 0, QST_OK},      /* a key that says nothing of sizes */
         {"cpu_gemm.6x4_k256", 512, 512, 256, QST_OK},
         {"cpu_gemm.6x4_k384", 512, 512, 256, QST_POOR},
         {"cpu_gemm.6x4_k384", 512, 512, 512, QST_OK},
