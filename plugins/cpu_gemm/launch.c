@@ -21,7 +21,7 @@
 #define TALL_FEWER   32      /* columns, where there are rows as many and k as long as this: */
 #define TALL_ROWS    256
 #define TALL_DEPTH   64
-#define TALL_SURELY  256       /* rows and columns, and twice k, from which on all other tiles that copy both are */
+#define TALL_SURELY  512 /* of a key: rows and columns, and twice k, from which on all other tiles that copy both are */
 #define LONG_SUM     2048      /* k up to which a tall tile of A that does not stay near is */
 #define TALL_GAIN    0.93      /* how much longer than other tiles they take */
 #define PART_FLOPS   2000000.0 /* least work of a part: under it waking another thread costs more than it gives */

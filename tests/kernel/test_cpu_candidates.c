@@ -337,6 +337,7 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k256_ab_rows2", 512, 32, 128, QST_POOR},
         {"cpu_gemm.6x4_k256_ab_rows2", 128, 512, 128, QST_POOR},
         {"cpu_gemm.6x4_k256_ab_grid", 128, 512, 128, QST_OK},
+        {"cpu_gemm.6x4_k256_ab_grid", 256, 256, 128, QST_OK}, /* 192 x 183 x 83 is of this key */
         {"cpu_gemm.24x1_k128_ab_rows1", 512, 32, 1024, QST_OK},
         {"cpu_gemm.24x1_k128_ab_rows1", 1024, 32, 32, QST_POOR},
         {"cpu_gemm.24x1_k128_ab_rows1", 128, 32, 1024, QST_POOR},
