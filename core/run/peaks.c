@@ -346,12 +346,12 @@ qst_status qst__peaks_tune(const qst__task *given, const qst__route *route, qst_
     qst__ceiling_of(route->shelf, route->normal, given, &ceiling);
     task.limit_ns = limit_of(&ceiling, &task);
     status = qst__tune(&task, verdict, err);
-    t = reached(verdict, task.settings);
-    if (status != QST_OK || !task.limit_ns || !t)
-        return status;
-    beaten = t < qst__ceiling_ns(&ceiling, 1.0);
+    t = status == QST_OK ? reached(verdict, task.settings) : 0;
+    beaten = t && t < qst__ceiling_ns(&ceiling, 1.0);
     if (beaten)
         learn(site, &ceiling, t, verdict->findings[verdict->order[0]].name);
+    if (!t || !task.limit_ns) /* peaks that make no limit are told all the same, and so are corrected */
+        return status;
     if (!(verdict->flags & QST__VERDICT_ROOF) || (!beaten && (!left_out(verdict) || stands(site, &task, &ceiling, t))))
         return QST_OK;
     status = go_on(&task, before, verdict, err);
