@@ -22,17 +22,17 @@
 #define TALL_ROWS    256
 #define TALL_DEPTH   64
 #define TALL_SURELY  512 /* of a key: rows and columns, and twice k, from which on all other tiles that copy both are */
-#define LONG_SUM     2048      /* k up to which a tall tile of A that does not stay near is */
-#define TALL_GAIN    0.93      /* how much longer than other tiles they take */
-#define PART_FLOPS   2000000.0 /* least work of a part: under it waking another thread costs more than it gives */
-#define LAUNCH_NS    20000.0   /* of a launch: the wake-up of the workers */
-#define SHARE        0.85      /* of the peak of two fma units that the tiles reach */
-#define BYTES_A_NS   20.0      /* rate at which operands come from memory, about, by all units */
-#define SPLIT_LEAST  1024      /* k of a key under which splitting it is a last resort */
-#define NEAR_BYTES   12288 /* of a panel that is read in place as fast as a copy: a quarter of a first-level cache */
-#define LINE_LOG2    6     /* of the bytes of a cache line */
-#define MANY_TILES   16    /* tiles of rows that pay for a copy of B that spares crossed lines */
-#define SCATTERED    3.0   /* how much longer B takes from memory in tall panels that few rows use */
+#define LONG_SUM     2048     /* k up to which a tall tile of A that does not stay near is */
+#define TALL_GAIN    0.93     /* how much longer than other tiles they take */
+#define PART_FLOPS   700000.0 /* least work of a part: several, to share once another thread has woken */
+#define LAUNCH_NS    20000.0  /* of a launch: the wake-up of the workers */
+#define SHARE        0.85     /* of the peak of two fma units that the tiles reach */
+#define BYTES_A_NS   20.0     /* rate at which operands come from memory, about, by all units */
+#define SPLIT_LEAST  1024     /* k of a key under which splitting it is a last resort */
+#define NEAR_BYTES   12288    /* of a panel that is read in place as fast as a copy: a quarter of a first-level cache */
+#define LINE_LOG2    6        /* of the bytes of a cache line */
+#define MANY_TILES   16       /* tiles of rows that pay for a copy of B that spares crossed lines */
+#define SCATTERED    3.0      /* how much longer B takes from memory in tall panels that few rows use */
 #define SCATTERED_K  64
 #define SCATTERED_M  96
 #define LATE         1.2       /* the same where nothing of it is fetched ahead */
@@ -198,7 +198,7 @@ int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const
     if (plain && row->pack == CPU_GEMM_PACK_A)
         return qstk_poor(why, "copies A, which these types need not");
     if (plain && is_outdone(row, key))
-        return qstk_poor(why, "another tall row does the same faster");
+        return qstk_poor(why, "a tall row does the same faster");
     if (plain && row->pack && !pays_to_copy(row, key))
         return qstk_poor(why, "what it copies costs more than it saves for matrices of this size");
     if (row->slices > 1 && (v[QST_MATMUL_KEY_N] > row->most_m || v[QST_MATMUL_KEY_K] < SPLIT_LEAST))
