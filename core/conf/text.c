@@ -49,10 +49,11 @@ static qst_status put_split(qst__conf *conf, uint32_t place, const qst__key_row 
         next = strchr(at, between);
         if (next)
             *next++ = '\0';
+        bool first = at == copy;
         at += strspn(at, " ");
         for (size_t length = strlen(at); length && at[length - 1] == ' '; length--)
             at[length - 1] = '\0';
-        if (*at || (at == copy && next && row->type == QST__TYPE_GATHER))
+        if (*at || (first && next && row->type == QST__TYPE_GATHER))
             items[input.n_items++] = at;
     }
     status = qst__conf_put(conf, place, row, row->path, &input, err);
