@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stop.c: one thread waits for the signals, which all others have blocked: so nothing is ever interrupted by them, neither
- * a driver nor the linker that it has started. */
+ * stop.c: one thread waits for the signals, which all others have blocked, ignored ones too, since LLVM in a driver handles
+ * those as well: so nothing is ever interrupted by them, neither a driver nor the linker that it has started. */
 #include "stop.h"
 
 #include "out.h"
@@ -19,7 +19,8 @@ static struct {
     sigset_t        signals;
     atomic_int      came; /* the first one's number */
     atomic_bool     tunes;
-    pthread_mutex_t lock; /* of these three */
+    atomic_bool     tries; /* a candidate, and not for another process to be done */
+    pthread_mutex_t lock;  /* of these three */
     char           *key;
     stop_teller    *tell;
     void           *user;
@@ -33,7 +34,33 @@ int stop_code(void)
 
 const char *stop_name(void)
 {
-    return atomic_load(&stop.came) == SIGINT ? "SIGINT" : "SIGTERM";
+    int came = atomic_load(&stop.came);
+    return came == SIGINT ? "SIGINT" : came == SIGHUP ? "SIGHUP" : "SIGTERM";
+}
+
+/* By the signal itself: a shell that runs a loop then leaves it. */
+static void die(int number)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    (void)signal(number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    (void)raise(number);
+    _exit(128 + number);
+}
+
+/* Where none is tried, another process may be waited for: only a moment is left to whoever goes through many problems. */
+static void wait_for_another(int number)
+{
+    static const struct timespec moment = {1, 0};
+    int                          second = sigtimedwait(&stop.signals, NULL, &moment);
+    if (second > 0)
+        die(second);
+    if (atomic_load(&stop.tries))
+        return;
+    out_fail("%s: ended by %s, no candidate being tried; what was found is kept", stop.verb, stop_name());
+    die(number);
 }
 
 static void *wait_for_it(void *user)
@@ -43,29 +70,35 @@ static void *wait_for_it(void *user)
     while (sigwait(&stop.signals, &number) == 0) {
         int none = 0;
         if (!atomic_load(&stop.tunes) || !atomic_compare_exchange_strong(&stop.came, &none, number))
-            _exit(128 + number);
-        out_fail("%s: %s: ends when the candidate that is tried now is done; once more ends it at once", stop.verb,
-                 stop_name());
+            die(number);
+        if (atomic_load(&stop.tries))
+            out_fail("%s: %s: ends when the candidate that is tried now is done; once more ends it at once", stop.verb,
+                     stop_name());
+        else
+            wait_for_another(number);
     }
     return NULL;
 }
 
 void stop_heed(const char *verb)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     pthread_t        thread;
+    sigset_t         all;
     stop.verb = verb;
     sigemptyset(&stop.signals);
+    sigemptyset(&all);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction now;
+        sigaddset(&all, numbers[i]);
         if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaddset(&stop.signals, numbers[i]);
     }
-    pthread_sigmask(SIG_BLOCK, &stop.signals, NULL);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
     if (pthread_create(&thread, NULL, wait_for_it, NULL) == 0)
         pthread_detach(thread);
     else
-        pthread_sigmask(SIG_UNBLOCK, &stop.signals, NULL);
+        pthread_sigmask(SIG_UNBLOCK, &all, NULL);
 }
 
 static void tune_that(char *key, stop_teller *tell, void *user)
@@ -81,6 +114,7 @@ static void tune_that(char *key, stop_teller *tell, void *user)
 void stop_begin(const char *key, stop_teller *tell, void *user)
 {
     tune_that(key ? out_text("%s", key) : NULL, tell, user);
+    atomic_store(&stop.tries, false);
     atomic_store(&stop.tunes, true);
 }
 
@@ -97,7 +131,7 @@ static void end(void)
     else
         out_fail("%s: ended by %s; what was found is kept", stop.verb, stop_name());
     fflush(stdout);
-    _exit(stop_code());
+    die(atomic_load(&stop.came));
 }
 
 void stop_leave(void)
@@ -109,6 +143,7 @@ void stop_leave(void)
 
 void stop_here(const char *key)
 {
+    atomic_store(&stop.tries, true);
     if (!atomic_load(&stop.tunes) || !stop_code())
         return;
     pthread_mutex_lock(&stop.lock);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * stop.h: being told to end, by SIGINT or SIGTERM, while keys are tuned.
+ * stop.h: being told to end, by SIGINT, SIGTERM or SIGHUP, while keys are tuned.
  *
  * A candidate that is being tried when its process ends counts as one that may have killed it, and the next process holds
  * that against it. So the first signal lets it come to its end, and then ends the process; the second one ends it at once.
- * Where nothing is tuned the first one does. The exit code is 128 + the signal's number, as a shell has it.
+ * Where nothing is tuned the first one does, and where another process is waited for, within a second. It dies by that
+ * signal, which a shell tells as 128 + its number.
  */
 #ifndef QST_TOOL_STOP_H
 #define QST_TOOL_STOP_H
@@ -22,7 +23,8 @@ void         stop_begin(const char *key, stop_teller *tell, void *user);
 void         stop_end(void);
 void         stop_leave(void); /* the same, and ends the process where it was told to meanwhile */
 
-/* A candidate of the key has been tried to its end: ends the process here where it was told to. */
+/* A candidate of the key has been tried to its end, if one was, and the next is about to be: ends the process here where it
+ * was told to. */
 void stop_here(const char *key);
 
 /* 128 + the number of the signal that came, 0: none; and its name. */
