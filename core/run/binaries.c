@@ -102,7 +102,7 @@ static int32_t take(void *user, const void *key, uint64_t key_bytes, const void 
     return 1;
 }
 
-static void keep(const qst__site *site, const uint8_t key[KEY], const void *bytes, size_t length)
+static void keep(const qst__site *site, const uint8_t key[KEY], bool failed, const void *bytes, size_t length)
 {
     qst_context *ctx = site->ctx;
     uint8_t     *value;
@@ -117,7 +117,7 @@ static void keep(const qst__site *site, const uint8_t key[KEY], const void *byte
         put(value, MAGIC, magic);
         put(value, VERSION, SCHEMA);
         put(value, LENGTH, (uint32_t)length);
-        put(value, FLAGS, 0);
+        put(value, FLAGS, failed ? FAILED : 0);
         put(value, USED, now_s());
         put(value, CRC, qst__crc32(0, value + COVERED, HEADER + KEY + length - COVERED));
         status = ctx->store.put(ctx->store.self, QST_DB_PROGRAMS, key, KEY, value, HEADER + KEY + length);
@@ -145,27 +145,22 @@ static qst_status load(void *user, const uint8_t digest[32], uint8_t **bytes, si
             QST__LOG(&ctx->log, STORE, WARN, "%s: a kept program is damaged and built again", ctx->store.name);
         return QST_E_NOTFOUND;
     }
-    if (l.failed) { /* an earlier version kept those */
-        qst__free(&ctx->alloc, l.bytes);
-        return QST_E_NOTFOUND;
-    }
     if (now > l.used_s && now - l.used_s > RENEW_S)
-        keep(site, key, l.bytes, l.length);
+        keep(site, key, l.failed, l.bytes, l.length);
     *bytes = l.bytes;
     *length = l.length;
-    return QST_OK;
+    return l.failed ? QST_E_BUILD : QST_OK;
 }
 
-/* A failure may be that of a moment, a full disk or a linker that was killed: it is not kept. */
 static void save(void *user, const uint8_t digest[32], bool failed, const void *bytes, size_t length)
 {
     const qst__site *site = user;
     uint8_t          key[KEY];
 
-    if (failed || !*site->facts.stack)
+    if (!*site->facts.stack)
         return;
     key_of(site, digest, key);
-    keep(site, key, bytes, length);
+    keep(site, key, failed, bytes, length);
 }
 
 void qst__binaries_attach(qst__site *site)

@@ -83,23 +83,6 @@ static void test_answers_and_keeps(void **state)
     }
 }
 
-/* What failed may have failed for want of room on a disk, and is tried again by the next context. */
-static void test_fails_anew(void **state)
-{
-    qst_program broken = program_of("kernel void lost(", QST_PROGRAM_SOURCE);
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        qst_context   *ctx = context_with(0);
-        const uint64_t before = builds(ctx);
-        uint32_t       answer[2];
-        qst_error      err = {0};
-        assert_int_equal(ask(ctx, &broken, 1, answer, &err), QST_E_BUILD);
-        assert_int_equal(ask(ctx, &broken, 1, answer, &err), QST_E_BUILD); /* within one it is remembered */
-        assert_int_equal(builds(ctx) - before, 1);
-        qst_context_destroy(ctx);
-    }
-}
-
 static void test_refuses(void **state)
 {
     qst_program  broken = program_of("kernel void find(", QST_PROGRAM_SOURCE);
@@ -162,7 +145,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers_and_keeps),
-        cmocka_unit_test(test_fails_anew),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_binary),
     };
