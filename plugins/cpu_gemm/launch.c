@@ -18,11 +18,11 @@
 #define TALL_VECTORS 64u     /* of columns of B at a time in tall rows */
 #define TALL_STEP    8       /* rows by which the height of their last tile goes */
 #define TALL_LEAST   64      /* rows and columns under which they are a last resort */
-#define TALL_FEWER   32      /* columns, where there are rows as many and k as long as this: */
+#define TALL_FEWER   32      /* the same of columns, where m and k are at least these: */
 #define TALL_ROWS    256
 #define TALL_DEPTH   64
-#define TALL_SURELY  512 /* of a key: rows and columns, and twice k, from which on all other tiles that copy both are */
-#define LONG_SUM     2048     /* k up to which a tall tile of A that does not stay near is */
+#define TALL_SURELY  512      /* m, n and twice k from which on other tiles that copy both are one, too */
+#define LONG_SUM     2048     /* k under which a tall row is one whose tile of A is beyond a first-level cache */
 #define TALL_GAIN    0.93     /* how much longer than other tiles they take */
 #define PART_FLOPS   700000.0 /* least work of a part: several, to share once another thread has woken */
 #define LAUNCH_NS    20000.0  /* of a launch: the wake-up of the workers */
