@@ -59,7 +59,8 @@ bool qst__schema_section(const char *path);
 /* The key or section that an unknown path was perhaps meant to be, written into `out`; false: none is near. */
 bool qst__schema_near(const char *path, char *out, size_t out_size);
 
-/* The same for the name of a variable, QST_…: one that takes few changes, or ends in the same word. */
+/* The same for the name of a variable, QST_…: a hint at one that takes few changes, that it begins with, or that ends in
+ * the same word; or at a key which, as a variable, would be called so. */
 bool qst__schema_near_variable(const char *name, char *out, size_t out_size);
 
 /* The open row whose first part is the path's, or NULL: to tell the form of its names. */

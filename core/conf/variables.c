@@ -44,7 +44,7 @@ static qst_status note_strangers(qst__conf *conf, qst_error *err)
 {
     enum { NAME_SHOWN = 80 };
     for (const char *const *at = qst__getenv_all(); *at; at++) {
-        char        name[NAME_SHOWN + 1], near[64], why[160];
+        char        name[NAME_SHOWN + 1], near[96], why[160];
         const char *equals = strchr(*at, '=');
         if (strncmp(*at, PREFIX, sizeof PREFIX - 1) != 0 || !equals || !equals[1])
             continue;
@@ -52,7 +52,7 @@ static qst_status note_strangers(qst__conf *conf, qst_error *err)
         if (is_ours(name))
             continue;
         if (qst__schema_near_variable(name, near, sizeof near))
-            (void)snprintf(why, sizeof why, "no variable of this name is read (did you mean %s?)", near);
+            (void)snprintf(why, sizeof why, "no variable of this name is read (%s)", near);
         else
             (void)snprintf(why, sizeof why, "no variable of this name is read");
         if (qst__conf_note_ignored(conf, true, name, why, err) != QST_OK)

@@ -40,6 +40,12 @@ refuses 'needs a value' shapes 64 --budget
 refuses 'no sizes' shapes
 refuses '12x: neither N nor MxNxK' keys 12x
 refuses 'no sizes' keys
+for verb in tune explain shapes keys 'bench matmul'; do # it is a size, and out of bounds
+    for size in 65537 1048577 0 64x0x3 99999999999999999999T; do
+        # shellcheck disable=SC2086
+        refuses "qst $verb: $size: a size is not in 1 to 65536" $verb "$size"
+    done
+done
 refuses '--k is missing' run matmul --m 3 --n 4
 refuses '--lda 2: less than the 5' run matmul --m 3 --n 4 --k 5 --lda 2
 refuses 'nothing named: what to run is' run
@@ -264,7 +270,13 @@ for said in '{"groups.matmul": {"unit.priority": 1}}' '{"groups": {"matmul.unit"
 done
 runs 0 config --json --config '{"tune": {"mode": "frozen", "level": "full"}}' --set 'tune={"mode": "fallback"}'
 json '{r["path"]: r["value"] for r in j if r["origin"] == "API"} == {"tune.mode": "fallback", "tune.level": "full"}'
-refuses 'tune.mode: is set twice' config --config '{"tune.mode": "frozen", "tune": {"mode": "frozen"}}'
+twice='candidates.deny: is set twice, by "deny" in "candidates" and by "candidates.deny"'
+for options in '' '--deny y' '--set candidates.deny=y'; do # told of also where an option is put over both
+    # shellcheck disable=SC2086
+    refuses "qst: --config: $twice" config --config '{"candidates": {"deny": "a"}, "candidates.deny": "b"}' $options
+done
+refuses 'groups.a.b.priority: is set twice, by "b.priority" in "a" in "groups" and by "priority" in "b" in "groups.a"' \
+    config --config '{"groups": {"a": {"b.priority": 1}}, "groups.a": {"b": {"priority": 1}}}'
 refuses 'qst: --set tune.mode=frozen: tune is no object in --config' config --config '{"tune": 5}' --set tune.mode=frozen
 refuses 'qst: --set tune.mode=frozen: tune is no object in --set tune=5' config --set tune=5 --set tune.mode=frozen
 refuses 'qst: --level: tune is no object in --set tune=5' config --set tune=5 --level minimal
@@ -290,6 +302,13 @@ refuses 'qst: --level full: --set tune.level=1 was given, too' config --level 3 
 refuses 'qst: --budget: --set tune.budget_ms was given, too' config --budget 3 --set 'tune={"budget_ms": 5}'
 refuses 'qst: --pin b: --set candidates.pin=["a"] was given, too' config --pin b --set 'candidates.pin=["a"]'
 refuses 'qst: --device x: --set device.name=y was given, too' config --device x --set device.name=y
+for said in 3 full '"3"'; do # what agrees is said once
+    runs 0 config --level 3 --set "tune.level=$said"
+    matches '^tune\.level +"full" +API '
+done
+runs 0 config --json --budget 3 --set 'tune={"budget_ms": 3}' --device x --set device.name=x --pin a --set candidates.pin=a
+json '{r["path"]: r["value"] for r in j if r["origin"] == "API"} == {"tune.budget_ms": 3, "device.name": "x", "candidates.pin": ["a"]}'
+refuses 'qst: --pin b: --set candidates.pin=["b","a"] was given, too' config --pin a --pin b --set 'candidates.pin=["b","a"]'
 runs 0 config --level 3 --config '{"tune": {"level": 1}}' --set tune.verify=false
 matches '^tune\.level +"full" +API '
 printf '{"candidates": {"deny": ["file.*"]}}' >"$work/deny.json"
@@ -305,6 +324,13 @@ runs 0 config --json --deny ''
 json '{r["path"]: r["value"] for r in j}["candidates.deny"] == []'
 runs 0 config --json --deny b --set 'candidates.deny=[]'
 json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["b"]'
+for said in null 5 '["c",5]'; do
+    refuses "qst: --deny y: is put to what --set candidates.deny=$said says, which is neither a text nor a list of texts" \
+        config --set "candidates.deny=$said" --deny y
+done
+refuses 'qst: --deny y: is put to what --config says, which is neither' config --config '{"candidates.deny": null}' --deny y
+runs 0 config --json --set candidates.deny=null --deny '' --deny y
+json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["y"]'
 runs 0 config --json --set 'candidates.deny=["c"]'
 json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["c", "variable.*", "file.*"]'
 unset QST_CONFIG QST_DENY

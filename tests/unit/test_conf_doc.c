@@ -46,11 +46,9 @@ static const char HEAD[] =
     "   `--level`, which say it once: one that `--set` contradicts is refused, but for `--deny`, which is put to it.\n"
     "\n"
     "A file holds one JSON object. The dots of a key are levels of objects, and may be written as dots too:\n"
-    "`{\"tune\": {\"level\": 2}}` and `{\"tune.level\": 2}` say the same. A key that is not listed here, a value of "
-    "another\n"
-    "type, or one that is out of bounds makes no context: the error names the source and the key. `qst config` shows "
-    "every\n"
-    "setting that is in force and where it comes from.\n"
+    "`{\"tune\": {\"level\": 2}}` and `{\"tune.level\": 2}` say the same. A key that is not listed here or is said in\n"
+    "both ways, a value of another type, or one that is out of bounds makes no context: the error names the source and\n"
+    "the key. `qst config` shows every setting that is in force and where it comes from.\n"
     "\n"
     "- The project's file comes with whatever was checked out or unpacked there. It may set `tune`, `groups`, "
     "`candidates`\n"
@@ -170,10 +168,11 @@ static void make_page(qst__str *page)
         append_row(page, &qst__schema[i]);
     }
     qst__str_append(
-        page, "\n## Variables\n\nAnother variable that begins with `QST_` and has a value is noted in the log, in "
-              "`qst config` and in `qst doctor`, with\nthe name that it may be meant to have.\n\n"
-              "| variable | sets |\n|---|---|\n"
-              "| `QST_CONFIG` | the fourth source: a file that must be there |\n");
+        page,
+        "\n## Variables\n\nAnother variable that begins with `QST_` and has a value is noted in the log, in "
+        "`qst config` and in `qst doctor`, with\nthe name that it may be meant to have, or the key that a file sets.\n\n"
+        "| variable | sets |\n|---|---|\n"
+        "| `QST_CONFIG` | the fourth source: a file that must be there |\n");
     for (uint32_t i = 0; i < qst__schema_rows; i++)
         if (qst__schema[i].variable)
             qst__str_printf(page, "| `%s` | `%s` |\n", qst__schema[i].variable, qst__schema[i].path);

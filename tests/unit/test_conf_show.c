@@ -91,13 +91,20 @@ static void note_unread(void *user, const char *name, const char *why)
 static void variables_of_nobody(void **state)
 {
     static const struct {
-        const char *name, *near;
-    } rows[] = {{"QST_LOGG", "QST_LOG"},
-                {"QST_LEVEL", "QST_AUTOTUNE_LEVEL"},
-                {"QST_AUTOTUNE_CAHCE", "QST_AUTOTUNE_CACHE"},
-                {"QST_ENVIROMENT", "QST_ENVIRONMENT"},
-                {"QST_CONFG", "QST_CONFIG"},
-                {"QST_PLUGINS_PATH", "QST_PLUGIN_PATH"}};
+        const char *name, *hint;
+    } rows[] = {{"QST_LOGG", "did you mean QST_LOG?"},
+                {"QST_LEVEL", "did you mean QST_AUTOTUNE_LEVEL?"},
+                {"QST_AUTOTUNE_CAHCE", "did you mean QST_AUTOTUNE_CACHE?"},
+                {"QST_ENVIROMENT", "did you mean QST_ENVIRONMENT?"},
+                {"QST_CONFG", "did you mean QST_CONFIG?"},
+                {"QST_PLUGINS_PATH", "did you mean QST_PLUGIN_PATH?"},
+                {"QST_CONFIG_PATH", "did you mean QST_CONFIG?"},
+                {"QST_LOG_LEVEL", "did you mean QST_LOG?"},
+                {"QST_STORE_ENVIRONMENT", "did you mean QST_ENVIRONMENT?"},
+                {"QST_CANDIDATES_DENY", "did you mean QST_DENY?"},
+                {"QST_STORE_PATH", "store.path is set in a file, QST_CONFIG names one"},
+                {"QST_STORE_PAHT", "store.path is set in a file, QST_CONFIG names one"},
+                {"QST_BUDGET_MS", "tune.budget_ms is set in a file, QST_CONFIG names one"}};
     static const char *const quiet[] = {"QST_TEST_THIS", "QST_CHAOS_ALL", "QST_KEPT_ICD_FILENAMES", "QSTLOG",
                                         "MY_QST_LOG"};
     conf_fixture            *f = *state;
@@ -110,8 +117,7 @@ static void variables_of_nobody(void **state)
         (void)conf_loaded(f, NULL);
         told[0] = '\0';
         qst__conf_variables_unread(f->conf, note_unread, told);
-        (void)snprintf(wanted, sizeof wanted, "%s no variable of this name is read (did you mean %s?)|", rows[i].name,
-                       rows[i].near);
+        (void)snprintf(wanted, sizeof wanted, "%s no variable of this name is read (%s)|", rows[i].name, rows[i].hint);
         assert_string_equal(told, wanted);
         assert_int_equal(unsetenv(rows[i].name), 0);
     }

@@ -74,7 +74,7 @@ static int add_text(matmul_wishes *all, qst_context *context, const char *text, 
     if (problem_shape_parse(word, &shape)) {
         add_dense(all, o, shape.m, shape.n, shape.k, shape.transposed);
     } else if (!subject_looks(word) || strncmp(word, "matmul ", 7) != 0) {
-        status = args_usage(where, "%s: neither N nor MxNxK nor a matmul's problem", out_shown(text).text);
+        status = problem_shape_refuse(where, text, "neither N nor MxNxK nor a matmul's problem");
     } else {
         status = subject_open(&s, context, word, o->type, where);
         if (status == 0)

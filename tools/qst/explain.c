@@ -80,8 +80,7 @@ static int look_over(const options *o, char **words, int n)
                           out_shown(words[0]).text);
     for (int i = 0; i < n; i++)
         if (!subject_looks(words[i]))
-            return args_usage("explain", "%s: neither N nor MxNxK, nor an operation's name and its problem",
-                              out_shown(words[i]).text);
+            return problem_shape_refuse("explain", words[i], SUBJECT_WANTED);
     return n || o->replay ? 0 : args_usage("explain", "no problem; see qst explain --help");
 }
 

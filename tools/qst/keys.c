@@ -129,8 +129,7 @@ static int fill(qst_set *set, char **words, int n, uint32_t type, problem_key *k
         qst_matmul    problem;
         problem_shape shape;
         if (!problem_shape_parse(words[i], &shape))
-            return args_usage("keys", "%s: neither N nor MxNxK, with or without a T, of sizes 1 to %d",
-                              out_shown(words[i]).text, PROBLEM_SIDE_MAX);
+            return problem_shape_refuse("keys", words[i], PROBLEM_SHAPE_WANTED);
         problem_from_shape(&problem, &shape, type);
         if (!problem_key_of(set, &problem, &keys[i], &err))
             return out_error(words[i], err.status, &err);

@@ -4,25 +4,25 @@
 #include "problem.h"
 
 #include "out.h"
+#include "verb.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One size, digits only, from *at on. */
+/* One size, digits only, from *at on; one that is too large ends as PROBLEM_SIDE_MAX + 1. */
 static bool side(const char **at, int64_t *value)
 {
     const char *digits = *at;
-    for (*value = 0; **at >= '0' && **at <= '9'; ++*at) {
-        *value = *value * 10 + (**at - '0');
-        if (*value > PROBLEM_SIDE_MAX)
-            return false;
-    }
-    return *at > digits && *value >= 1;
+    for (*value = 0; **at >= '0' && **at <= '9'; ++*at)
+        if (*value <= PROBLEM_SIDE_MAX)
+            *value = *value * 10 + (**at - '0');
+    *value = *value <= PROBLEM_SIDE_MAX ? *value : PROBLEM_SIDE_MAX + 1;
+    return *at > digits;
 }
 
-bool problem_shape_parse(const char *word, problem_shape *shape)
+static bool read_shape(const char *word, problem_shape *shape)
 {
     if (!side(&word, &shape->m))
         return false;
@@ -34,6 +34,25 @@ bool problem_shape_parse(const char *word, problem_shape *shape)
     }
     shape->transposed = *word == 'T';
     return word[shape->transposed] == '\0';
+}
+
+bool problem_shape_parse(const char *word, problem_shape *shape)
+{
+    if (!read_shape(word, shape))
+        return false;
+    int64_t sides[] = {shape->m, shape->n, shape->k};
+    for (size_t i = 0; i < 3; i++)
+        if (sides[i] < 1 || sides[i] > PROBLEM_SIDE_MAX)
+            return false;
+    return true;
+}
+
+int problem_shape_refuse(const char *where, const char *word, const char *wanted)
+{
+    problem_shape shape;
+    if (read_shape(word, &shape))
+        return args_usage(where, "%s: a size is not in 1 to %d", out_shown(word).text, PROBLEM_SIDE_MAX);
+    return args_usage(where, "%s: %s", out_shown(word).text, wanted);
 }
 
 void problem_from_shape(qst_matmul *problem, const problem_shape *shape, uint32_t type)

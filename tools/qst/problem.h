@@ -17,6 +17,10 @@ typedef struct problem_shape {
 } problem_shape;
 bool problem_shape_parse(const char *word, problem_shape *shape);
 
+/* EXIT_USAGE after one line about a word that is none: sizes that are out of bounds, or "WORD: WANTED". */
+#define PROBLEM_SHAPE_WANTED "neither N nor MxNxK, with or without a T"
+int problem_shape_refuse(const char *where, const char *word, const char *wanted);
+
 /* log2 of the alignment, in bytes, of a whole buffer's start, as calls find it: what is tuned ahead is timed where it will
  * run. */
 #define PROBLEM_ALIGN 7u

@@ -7,6 +7,7 @@
 #include "out.h"
 #include "verb.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,101 +42,6 @@ const char *settings_source(const args_common *common, const char *text)
     return common->config ? "--config" : common->set.n ? "--set" : "command line";
 }
 
-/* What was said of a path, however; NULL: nothing. */
-static json_t *said(const json_t *at, const char *path)
-{
-    json_t *there = json_object_get(at, path);
-    for (const char *dot = strchr(path, '.'); at && dot && !there; dot = strchr(dot + 1, '.')) {
-        char *name = out_text("%.*s", (int)(dot - path), path);
-        there = said(json_object_get(at, name), dot + 1);
-        free(name);
-    }
-    return there;
-}
-
-/* Takes a setting out, however it was said: {"a": {"b": …}}, {"a.b": …}, or by half. */
-static void take_out(json_t *at, const char *path)
-{
-    if (!at) /* nothing can be there, however many dots follow */
-        return;
-    for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
-        char *name = out_text("%.*s", (int)(dot - path), path);
-        take_out(json_object_get(at, name), dot + 1);
-        free(name);
-    }
-    (void)json_object_del(at, path);
-}
-
-/* The object at a path's names but the last, made where it is missing, and that last name; NULL where something else is
- * in the way. */
-static json_t *object_of(json_t *at, char *path, const char **last)
-{
-    char *name = path, *dot;
-    while (at && (dot = strchr(name, '.'))) {
-        *dot = '\0';
-        json_t *next = json_object_get(at, name);
-        if (!next) {
-            next = out_need(json_object());
-            if (json_object_set_new(at, name, next) != 0)
-                next = NULL;
-        }
-        at = json_is_object(next) ? next : NULL;
-        name = dot + 1;
-    }
-    *last = name;
-    return at;
-}
-
-/* Is it set to something that is no object, however that was said? */
-static bool is_plain(const json_t *at, const char *path)
-{
-    const json_t *there = json_object_get(at, path);
-    bool          plain = there && !json_is_object(there);
-    for (const char *dot = strchr(path, '.'); at && dot && !plain; dot = strchr(dot + 1, '.')) {
-        char *name = out_text("%.*s", (int)(dot - path), path);
-        plain = is_plain(json_object_get(at, name), dot + 1);
-        free(name);
-    }
-    return plain;
-}
-
-static bool put_one(json_t *settings, const char *path, json_t *value)
-{
-    char       *copy = out_text("%s", path);
-    const char *name = NULL;
-    if (!json_is_object(value) || is_plain(settings, path))
-        take_out(settings, path);
-    json_t *at = object_of(settings, copy, &name);
-    bool    there = json_is_object(value) && json_is_object(json_object_get(at, name)); /* and nothing to add */
-    bool    done = at && (there || json_object_set(at, name, value) == 0);
-    free(copy);
-    return done;
-}
-
-/* An object is its members, one by one: those that it does not name stay. */
-static bool put_all(json_t *settings, const char *path, json_t *value)
-{
-    const char *name;
-    json_t     *member;
-    bool        done = true;
-    if (json_object_size(value) == 0)
-        return put_one(settings, path, value);
-    json_object_foreach(value, name, member)
-    {
-        char *whole = out_text("%s.%s", path, name);
-        done = done && put_all(settings, whole, member);
-        free(whole);
-    }
-    return done;
-}
-
-bool settings_put(json_t *settings, const char *path, json_t *value)
-{
-    bool done = put_all(settings, path, value);
-    json_decref(value);
-    return done;
-}
-
 /* The last of --set by which a path has a value, or --config. */
 static const char *giver_of(const args_common *common, const char *path)
 {
@@ -155,7 +61,7 @@ static int refuse(const args_common *common, const json_t *settings, const char 
     for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
         free(part);
         part = out_text("%.*s", (int)(dot - path), path);
-        if (is_plain(settings, part))
+        if (settings_plain(settings, part))
             break;
     }
     giver = part ? giver_of(common, part) : NULL;
@@ -194,6 +100,32 @@ static int put_pair(const args_common *common, json_t *settings, json_t *by_set,
     return status;
 }
 
+/* Which of args_levels a word or a number is, 0: none. */
+static size_t level_of(const json_t *said)
+{
+    char number[24] = "";
+    if (json_is_integer(said))
+        (void)snprintf(number, sizeof number, "%lld", (long long)json_integer_value(said));
+    const char *text = json_is_string(said) ? json_string_value(said) : number;
+    for (size_t i = 1; args_levels[i]; i++) {
+        char digits[24];
+        (void)snprintf(digits, sizeof digits, "%zu", i - 1);
+        if (strcmp(text, args_levels[i]) == 0 || strcmp(text, digits) == 0)
+            return i;
+    }
+    return 0;
+}
+
+/* Does --set say what an option says? One text is a list of it, a level's number its word. */
+static bool agree(const char *path, const json_t *option, const json_t *set)
+{
+    if (strcmp(path, "tune.level") == 0)
+        return level_of(option) == level_of(set);
+    if (json_array_size(option) == 1 && json_is_string(set))
+        option = json_array_get(option, 0);
+    return json_equal(option, set);
+}
+
 /* A shortcut on its way into the settings: what it says, and what --set has said. */
 typedef struct shortcut {
     const args_common *common;
@@ -202,14 +134,17 @@ typedef struct shortcut {
     const char        *option, *path;
 } shortcut;
 
-/* Takes the value. Whoever says one thing in two ways is asked which. */
+/* Takes the value. Whoever says two things is asked which. */
 static int put_shortcut(const shortcut *to, const char *text, json_t *value)
 {
-    if (said(to->by_set, to->path)) {
+    const json_t *other = settings_said(to->by_set, to->path);
+    if (other) {
         const char *giver = giver_of(to->common, to->path);
+        bool        same = agree(to->path, value, other);
         json_decref(value);
-        return args_usage("", "%s%s%s: --set %s was given, too", to->option, *text ? " " : "",
-                          *text ? out_shown(text).text : "", out_shown(giver ? giver : to->path).text);
+        return same ? 0
+                    : args_usage("", "%s%s%s: --set %s was given, too", to->option, *text ? " " : "",
+                                 *text ? out_shown(text).text : "", out_shown(giver ? giver : to->path).text);
     }
     return settings_put(to->settings, to->path, value) ? 0 : refuse(to->common, to->settings, to->option, to->path);
 }
@@ -242,19 +177,40 @@ static int put_list(const shortcut *to, const args_list *list)
     return status || !array ? status : put_shortcut(to, list->data[list->n - 1], array);
 }
 
+static bool are_texts(const json_t *value)
+{
+    bool texts = json_is_string(value) || json_is_array(value);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        texts = texts && json_is_string(json_array_get(value, i));
+    return texts;
+}
+
+/* What --deny cannot be put to. */
+static int refuse_denials(const shortcut *to, const args_list *given)
+{
+    const char *giver = giver_of(to->common, to->path);
+    bool        set = settings_said(to->by_set, to->path) != NULL;
+    return args_usage("",
+                      "%s %s: is put to what %s%s says, which is neither a text nor a list of texts; '' takes it back",
+                      to->option, out_shown(given->data[0]).text, set ? "--set " : "--config",
+                      set ? out_shown(giver ? giver : to->path).text : "");
+}
+
 /* Denials add up, within the command line as from source to source: '' takes back what was said before it. */
 static int put_denials(const shortcut *to, const args_list *given)
 {
     args_list     list = *given;
-    const json_t *before = said(to->settings, to->path);
-    if (list.n == 0 || (before && !json_is_string(before) && !json_is_array(before)))
-        return put_list(to, &list); /* what it is, the library tells */
+    const json_t *before = settings_said(to->settings, to->path);
+    if (list.n == 0)
+        return 0;
     for (size_t i = 0; i < given->n; i++)
         if (!*given->data[i]) {
             list.data = given->data + i;
             list.n = given->n - i;
             before = NULL;
         }
+    if (before && !are_texts(before))
+        return refuse_denials(to, given);
     bool    none = json_is_array(before) ? json_array_size(before) == 0 : before && !*json_string_value(before);
     json_t *array = out_need(json_is_array(before) && !none ? json_copy((json_t *)before) : json_array());
     if (before && (none || json_is_string(before)))
@@ -308,6 +264,8 @@ int settings_make(json_t **settings, const args_common *common)
     if (!json_is_object(made))
         status = args_usage("", "--config: not an object");
     by_set = out_need(json_object());
+    if (status == 0)
+        status = settings_check_twice(made);
     for (size_t i = 0; i < common->set.n && status == 0; i++)
         status = put_pair(common, made, by_set, common->set.data[i]);
     if (status == 0)

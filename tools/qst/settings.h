@@ -16,6 +16,14 @@ int settings_make(json_t **settings, const args_common *common);
  * makes what is missing on the way, takes the value. False where something that is no object stands in the way. */
 bool settings_put(json_t *settings, const char *path, json_t *value);
 
+/* What is said of a path, in whichever spelling; NULL: nothing. Is it said, and no object? */
+json_t *settings_said(const json_t *settings, const char *path);
+bool    settings_plain(const json_t *settings, const char *path);
+
+/* 0, or EXIT_USAGE after one line: --config says a key in two spellings. Once an option is put over both, it would count
+ * for nothing that they differ. */
+int settings_check_twice(json_t *config);
+
 /* Was anything said about configuration on the command line? */
 bool settings_given(const args_common *common);
 

@@ -253,8 +253,7 @@ static int parse(char **words, int n, problem_shape *shapes, int *width)
 {
     for (int i = 0; i < n; i++) {
         if (!problem_shape_parse(words[i], &shapes[i]))
-            return args_usage("shapes", "%s: neither N nor MxNxK, with or without a T, of sizes 1 to %d",
-                              out_shown(words[i]).text, PROBLEM_SIDE_MAX);
+            return problem_shape_refuse("shapes", words[i], PROBLEM_SHAPE_WANTED);
         int length = (int)strlen(problem_shape_label(&shapes[i]).text);
         *width = length > *width ? length : *width;
     }

@@ -15,7 +15,8 @@ typedef struct subject {
     void       *problem;
 } subject;
 
-/* Is the word of a form that may be a problem? Looks at no context. */
+/* Is the word of a form that may be a problem? Looks at no context. What to tell about one that is not: */
+#define SUBJECT_WANTED "neither N nor MxNxK, nor an operation's name and its problem"
 bool subject_looks(const char *word);
 
 /* 0, or EXIT_USAGE after one line that begins with `where`. `type`: of squares and shapes. Starts that the text does not

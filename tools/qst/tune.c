@@ -80,8 +80,7 @@ static int check_look(const wish *w)
     if (!*w->text)
         return args_usage(w->where, "an empty size");
     if (!subject_looks(w->text))
-        return args_usage(w->where, "%s: neither N nor MxNxK, nor an operation's name and its problem",
-                          out_shown(w->text).text);
+        return problem_shape_refuse(w->where, w->text, SUBJECT_WANTED);
     return 0;
 }
 
