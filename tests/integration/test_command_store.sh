@@ -104,6 +104,32 @@ cat "$work/both.1" "$work/both.2" >"$out"
 cat "$work/both.1.err" "$work/both.2.err" >"$err"
 [ ! -s "$err" ] && [ "$(grep -cE '^(tuned|known) ' "$out")" -eq 6 ] && [ "$(grep -c '^tuned ' "$out")" -eq 3 ]
 verdict $? '  two at the same time: each is tuned once, and known to both'
+# Where everything is denied, or nothing pinned, there is no answer, whatever is stored; what runs all the same is told.
+barred='every candidate is denied: candidates\.deny \(\*\) leaves out ([0-9]+) of \1'
+for stored in nothing something; do
+    [ $stored = nothing ] || runs 0 tune --sizes 33 --pin 'matmul.naive.*' --set store.environment=barred
+    runs 1 tune --sizes 33 --deny '*' --set store.environment=barred --set log=error
+    [ "$(wc -l <"$err")" -eq 1 ] && grep -qE "^qst: 33: $barred; matmul\.naive\.[^ ]+ runs all the same$" "$err"
+    verdict $? "  one line: everything is denied, with $stored stored"
+    matches '^failed +- +matmul\.naive\.'
+done
+runs 0 explain 33 --deny '*' --set store.environment=barred
+matches "^  for this problem matmul\.naive\.[^ ]+ runs all the same: $barred$"
+runs 0 explain 34 --deny '*' --set store.environment=barred
+matches "^winner none: $barred$"
+runs 0 shapes 33 --deny '*' --set store.environment=barred
+matches " no winner, matmul\.naive\.[^ ]+ runs: $barred$"
+never ' (known|tuned) winner '
+runs 0 run matmul --m 33 --n 33 --k 33 --deny '*' --set store.environment=barred
+matches "^winner:  none: $barred; matmul\.naive\.[^ ]+ runs all the same$"
+runs 1 tune --sizes 33 --pin nobody --set store.environment=barred --set log=error
+grep -qE '^qst: 33: no candidate is pinned: candidates\.pin \(nobody\) leaves out ([0-9]+) of \1; ' "$err"
+verdict $? '  one line: nobody is pinned'
+runs 1 tune --sizes 33 --pin 'matmul.gemv.*' --set store.environment=barred
+grep -qE '^qst: 33: no candidate that may run was found right: candidates\.pin \(matmul\.gemv\.\*\) leaves out ' "$err"
+verdict $? '  one line: who is pinned cannot'
+runs 0 tune 'matmul m=4 n=4 k=0' --deny '*' --set store.environment=barred
+matches '^known .* trivial '
 # Told to end, it lets the candidate that is tried come to its end: none counts as one at which a process died. In the
 # background a shell has its jobs ignore SIGINT, hence env.
 pipe=$work/pipe

@@ -122,6 +122,10 @@ static char *winner_of(bench *b, const qst_matmul *p)
     if (status < 0)
         return out_error("bench matmul", status, &err), NULL;
     char *name = out_text("%s", qst_plan_winner(plan));
+    char *barred = verdict_barred(b->device.context, "matmul", name, NULL);
+    if (barred)
+        out_fail("bench matmul: %s; %s runs all the same", barred, name);
+    free(barred);
     qst_plan_destroy(plan);
     return name;
 }

@@ -67,6 +67,9 @@ static json_t *explain(const device_handle *device, const subject *s, int *statu
         json_object_set_new(verdict, "runs", json_string(runs));
         json_object_set_new(verdict, "asked", json_string(text));
         free(text);
+        char *barred = verdict_barred(device->context, key.op->name, runs, NULL);
+        json_object_set_new(verdict, "barred", barred ? json_string(barred) : json_null());
+        free(barred);
     }
     free(runs);
     return verdict;

@@ -219,13 +219,19 @@ static void print_reason(const json_t *first, const json_t *second)
 static void print_winner(const json_t *verdict, const json_t **order, size_t n)
 {
     const char *winner = out_member(verdict, "winner"), *runs = out_member(verdict, "runs");
+    const char *barred = out_member(verdict, "barred");
     size_t      i = 0;
-    printf("winner %s\n", winner[0] ? winner : "none: no candidate gave a right result");
+    if (winner[0])
+        printf("winner %s\n", winner);
+    else
+        printf("winner none: %s\n", barred[0] ? barred : "no candidate gave a right result");
     while (i < n && strcmp(out_member(order[i], "name"), winner) != 0)
         i++;
     if (i < n)
         print_reason(order[i], i + 1 < n && verdict_right(order[i + 1]) ? order[i + 1] : NULL);
-    if (runs[0] && strcmp(runs, winner) != 0)
+    if (barred[0])
+        printf("  for this problem %s runs all the same%s%s\n", runs, winner[0] ? ": " : "", winner[0] ? barred : "");
+    else if (runs[0] && strcmp(runs, winner) != 0)
         printf("  for this problem %s runs: the winner cannot, or is not the choice any more\n", runs);
 }
 

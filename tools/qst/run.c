@@ -119,7 +119,10 @@ static void print(const run_result *r)
 {
     printf("problem: %s\n", r->problem);
     if (r->called) {
-        printf("winner:  %s\n", r->winner);
+        if (r->barred)
+            printf("winner:  none: %s; %s runs all the same\n", r->barred, r->winner);
+        else
+            printf("winner:  %s\n", r->winner);
         printf("first:   %s\n", out_ms(r->first_ms).text);
         if (r->n_times)
             printf("next %d: min %s median %s, %.2f GFLOP/s\n", r->n_times, out_ms(r->min_ms).text,
@@ -146,6 +149,7 @@ static void print_json(const run_result *r)
         json_decref(more);
         char *digest = out_text("%016llx", (unsigned long long)r->digest);
         json_object_set_new(all, "digest", out_need(json_string(digest)));
+        json_object_set_new(all, "barred", r->barred ? json_string(r->barred) : json_null());
         json_object_set_new(all, "same", out_need(json_boolean(!r->differs)));
         free(digest);
         if (!r->check.right) {

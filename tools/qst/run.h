@@ -27,7 +27,7 @@ typedef struct run_options {
  *   pin_missed one of them is wrong, does not build or does not launch, or a pin names nobody */
 typedef struct run_result {
     char        *problem;
-    char        *winner;
+    char        *winner, *barred; /* barred: verdict_barred of the winner */
     json_t      *pinned;
     bool         called, outside_c, inputs, pin_missed;
     check_result check;

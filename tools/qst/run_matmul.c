@@ -121,6 +121,7 @@ static bool name_winner(run_result *r, const device_handle *device, const qst_ma
     if (status < 0)
         return out_error("plan", status, &err), false;
     r->winner = out_text("%s", qst_plan_winner(plan));
+    r->barred = verdict_barred(device->context, "matmul", r->winner, NULL);
     qst_plan_destroy(plan);
     return true;
 }
@@ -212,6 +213,7 @@ void run_finish(run_result *r)
 {
     free(r->problem);
     free(r->winner);
+    free(r->barred);
     json_decref(r->pinned);
     memset(r, 0, sizeof *r);
 }

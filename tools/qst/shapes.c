@@ -7,6 +7,7 @@
 #include "problem.h"
 #include "subject.h"
 #include "verb.h"
+#include "verdict.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ typedef struct shape_run {
     qst_counters         first, next; /* what the first call and the later ones added */
     double               first_ms, next_ms[RUNS];
     check_result         check;
-    char                *winner;
+    char                *winner, *barred; /* barred: verdict_barred of the winner */
 } shape_run;
 
 static uint64_t counted(const qst_counters *counters, size_t offset)
@@ -131,6 +132,7 @@ static bool name_winner(shape_run *run)
     if (status < 0)
         return out_error("plan", status, &err), false;
     run->winner = out_text("%s", qst_plan_winner(plan));
+    run->barred = verdict_barred(run->device->context, "matmul", run->winner, NULL);
     qst_plan_destroy(plan);
     return true;
 }
@@ -172,6 +174,7 @@ static void finish(shape_run *run)
     data_finish(&run->b);
     data_finish(&run->c);
     free(run->winner);
+    free(run->barred);
 }
 
 static double median(const shape_run *run)
@@ -216,7 +219,10 @@ static void print(const shape_run *run, int width)
     if (run->first.tuned)
         printf("outside builds %s  ", out_ms(outside_ms(run)).text);
     print_launches(&run->first);
-    printf(" %s winner %s\n", run->first.tuned ? "tuned" : "known", run->winner);
+    if (run->barred)
+        printf(" no winner, %s runs: %s\n", run->winner, run->barred);
+    else
+        printf(" %s winner %s\n", run->first.tuned ? "tuned" : "known", run->winner);
     printf("%*s next %d: min %s median %s  ", width, label.text, RUNS, out_ms(run->next_ms[0]).text,
            out_ms(median(run)).text);
     print_launches(&run->next);
@@ -239,12 +245,13 @@ static json_t *as_json(const shape_run *run)
     json_t *next = json_pack("{s:i,s:I,s:f,s:f}", "runs", RUNS, "launches", (json_int_t)run->next.launches, "min_ms",
                              run->next_ms[0], "median_ms", median(run));
     return out_need(json_pack(
-        "{s:I,s:I,s:I,s:b,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:o,s:I,s:I,s:b,s:s,s:b,s:f,s:o}", "m", (json_int_t)run->shape.m,
-        "n", (json_int_t)run->shape.n, "k", (json_int_t)run->shape.k, "transposed", run->shape.transposed, "first_ms",
-        run->first_ms, "build_ms", (double)f->build_ns / 1e6, "wait_ms", wait_ms(run), "outside_ms", outside_ms(run),
-        "probe_ms", (double)f->probe_ns / 1e6, "verify_ms", (double)f->verify_ns / 1e6, "sample_ms",
-        (double)f->sample_ns / 1e6, "launches", launches, "compiles", (json_int_t)f->compiles, "binary_loads",
-        (json_int_t)f->binary_loads, "tuned", f->tuned != 0, "winner", run->winner, "right", run->check.right,
+        "{s:I,s:I,s:I,s:b,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:o,s:I,s:I,s:b,s:s,s:o,s:b,s:f,s:o}", "m",
+        (json_int_t)run->shape.m, "n", (json_int_t)run->shape.n, "k", (json_int_t)run->shape.k, "transposed",
+        run->shape.transposed, "first_ms", run->first_ms, "build_ms", (double)f->build_ns / 1e6, "wait_ms",
+        wait_ms(run), "outside_ms", outside_ms(run), "probe_ms", (double)f->probe_ns / 1e6, "verify_ms",
+        (double)f->verify_ns / 1e6, "sample_ms", (double)f->sample_ns / 1e6, "launches", launches, "compiles",
+        (json_int_t)f->compiles, "binary_loads", (json_int_t)f->binary_loads, "tuned", f->tuned != 0, "winner",
+        run->winner, "barred", run->barred ? json_string(run->barred) : json_null(), "right", run->check.right,
         "error_of_bound", run->check.worst > 1e300 ? 1e300 : run->check.worst, "next", next));
 }
 

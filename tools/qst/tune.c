@@ -105,23 +105,39 @@ static uint64_t tunings(const device_handle *device)
     return counters.tuned;
 }
 
-static double winner_ms(const json_t *verdict)
+/* The median time of a candidate, 0: it has none. */
+static double time_of(const json_t *verdict, const char *name)
 {
     const json_t *findings = json_object_get(verdict, "findings");
     for (size_t i = 0; i < json_array_size(findings); i++) {
         const json_t *f = json_array_get(findings, i);
-        if (strcmp(out_member(f, "name"), out_member(verdict, "winner")) == 0)
+        if (strcmp(out_member(f, "name"), name) == 0)
             return out_number(f, "median_ms");
     }
     return 0;
 }
 
-/* A plan runs all the same. */
-static const char *no_answer(const char *word, bool tried)
+/* What the key's verdict comes to, if it has one; "failed" after one line: a plan runs all the same. */
+static const char *answer(const device_handle *device, const subject *s, const json_t *verdict, const char *runs,
+                          bool tuned)
 {
-    (void)(tried ? out_fail("%s: no candidate gave a right result in time", word)
-                 : out_fail("%s: not tuned: another process is tuning it, or tune.mode lets nothing be tuned", word));
-    return "failed";
+    bool        all = false;
+    char       *barred = verdict_barred(device->context, qst_set_op(s->set)->name, runs, &all);
+    const char *state = "failed";
+    if (barred && (all || (verdict && !out_truth(verdict, "partial"))))
+        out_fail("%s: %s; %s runs all the same", s->word, barred, runs);
+    else if (!verdict && tuned)
+        out_fail("%s: no candidate gave a right result in time", s->word);
+    else if (!verdict)
+        out_fail("%s: not tuned: another process is tuning it, or tune.mode lets nothing be tuned", s->word);
+    else if (out_truth(verdict, "partial"))
+        state = "partial";
+    else if (!out_member(verdict, "winner")[0])
+        out_fail("%s: no candidate gave a right result", s->word);
+    else
+        state = tuned ? "tuned" : "known";
+    free(barred);
+    return state;
 }
 
 /* One problem, as a JSON row: "state" is tuned, known, partial (the budget ended it) or failed. */
@@ -134,20 +150,21 @@ static json_t *tune(const device_handle *device, const subject *s)
     double      took = (double)(device_now() - start) / 1e6;
     json_t     *verdict = NULL;
     problem_key key;
-    const char *state = planned < 0 ? "failed" : tunings(device) > before ? "tuned" : "known";
-    if (planned < 0)
+    const char *state = "known"; /* what needs no tuning, too */
+    if (planned < 0) {
         out_error(s->word, planned, &err);
-    else if (problem_key_of(s->set, s->problem, &key, NULL) &&
-             (!verdict_find(&verdict, device->context, &key) || !verdict))
-        state = no_answer(s->word, tunings(device) > before);
-    else if (verdict && out_truth(verdict, "partial"))
-        state = "partial";
+        state = "failed";
+    } else if (problem_key_of(s->set, s->problem, &key, NULL)) {
+        state = verdict_find(&verdict, device->context, &key)
+                    ? answer(device, s, verdict, runs, tunings(device) > before)
+                    : "failed";
+    }
     /* What it learnt is kept before the next one begins: whoever ends this process loses that one only. */
     if (strcmp(state, "known") != 0)
         qst_context_settle(device->context);
     /* Another problem of the key's bucket took another time. */
     const char *on = out_member(verdict, "problem");
-    double      ms = strcmp(on, text) == 0 ? winner_ms(verdict) : 0;
+    double      ms = strcmp(on, text) == 0 ? time_of(verdict, runs) : 0;
     json_t *row = out_need(json_pack("{s:s,s:s,s:s,s:s,s:o,s:s,s:f}", "state", state, "op", qst_set_op(s->set)->name,
                                      "problem", text, "winner", runs, "median_ms", ms > 0 ? json_real(ms) : json_null(),
                                      "tuned_on", on, "took_ms", took));
@@ -256,7 +273,7 @@ const verb_info verb_tune = {
     .summary = "tune ahead of time what a program will ask for",
     .help =
         "A line for each problem: `tuned`, `known` (the answer was there), `partial` (the budget ended it: run it\n"
-        "again to go on) or `failed`; the winner's median time; winner; problem. Where another problem of the key was\n"
+        "again to go on) or `failed` (none may run, or none was right); the winner's median time; winner; problem. Where another problem of the key was\n"
         "tuned, it says which and gives no time: that one took another. Every finding is in the store as soon as it is\n"
         "known: a run that was interrupted goes on where it was. A line of FILE is a size or a shape (512, 64x32x128T),\n"
         "or text as logs print it (matmul m=240 n=240 k=240). There is no budget unless --budget or the configuration\n"

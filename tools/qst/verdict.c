@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * verdict.c: finds a key's verdict among all, and says in a line what became of a candidate. */
+ * verdict.c: finds a key's verdict among all, and says in a line what became of a candidate, or why none may run. */
 #include "verdict.h"
 
 #include "out.h"
@@ -37,6 +37,88 @@ bool verdict_matches(const char *glob, const char *name)
             return false;
     }
 }
+
+/* ---- Who may run ------------------------------------------------------------------------------------------------ */
+
+/* The globs of a setting that is a list; borrowed. */
+static const json_t *globs_of(const json_t *config, const char *path)
+{
+    for (size_t i = 0; i < json_array_size(config); i++) {
+        const json_t *row = json_array_get(config, i);
+        if (strcmp(out_member(row, "path"), path) == 0)
+            return json_object_get(row, "value");
+    }
+    return NULL;
+}
+
+static bool any_matches(const json_t *globs, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(globs); i++)
+        if (verdict_matches(json_string_value(json_array_get(globs, i)), name))
+            return true;
+    return false;
+}
+
+/* " KEY (GLOB, …) leaves out N of M", empty where it leaves out none; to be freed. */
+static char *leaves_out(const char *key, const json_t *globs, size_t n, size_t of)
+{
+    char *list = out_text("%s", "");
+    for (size_t i = 0; i < json_array_size(globs) && n; i++) {
+        char *more = out_text("%s%s%s", list, i ? ", " : "", json_string_value(json_array_get(globs, i)));
+        free(list);
+        list = more;
+    }
+    char *text = n ? out_text(" %s (%s) leaves out %zu of %zu", key, out_shown(list).text, n, of) : out_text("%s", "");
+    free(list);
+    return text;
+}
+
+static char *tell_barred(const json_t *deny, size_t denied, const json_t *pin, size_t unpinned, size_t of)
+{
+    char *by_deny = leaves_out("candidates.deny", deny, denied, of);
+    char *by_pin = leaves_out("candidates.pin", pin, unpinned, of);
+    char *text = out_text("%s:%s%s%s",
+                          denied + unpinned < of ? "no candidate that may run was found right"
+                          : !unpinned            ? "every candidate is denied"
+                          : !denied              ? "no candidate is pinned"
+                                                 : "every candidate is denied or not pinned",
+                          by_deny, denied && unpinned ? "," : "", by_pin);
+    free(by_deny);
+    free(by_pin);
+    return text;
+}
+
+static const json_t *candidates_of(const json_t *sets, const char *op)
+{
+    for (size_t i = 0; i < json_array_size(sets); i++)
+        if (strcmp(out_member(json_array_get(sets, i), "op"), op) == 0)
+            return json_object_get(json_array_get(sets, i), "candidates");
+    return NULL;
+}
+
+char *verdict_barred(qst_context *context, const char *op, const char *runs, bool *all)
+{
+    json_t       *config = out_describe(context, "config"), *sets = out_describe(context, "sets");
+    const json_t *deny = globs_of(config, "candidates.deny"), *pin = globs_of(config, "candidates.pin");
+    const json_t *candidates = candidates_of(sets, op);
+    size_t        of = json_array_size(candidates), denied = 0, unpinned = 0;
+    bool          barred = false;
+    for (size_t i = 0; i < of; i++) {
+        const char *name = out_member(json_array_get(candidates, i), "name");
+        bool        no = any_matches(deny, name), out = !no && json_array_size(pin) && !any_matches(pin, name);
+        denied += no;
+        unpinned += out;
+        barred = barred || ((no || out) && strcmp(name, runs) == 0);
+    }
+    if (all)
+        *all = of && denied + unpinned == of;
+    char *text = barred ? tell_barred(deny, denied, pin, unpinned, of) : NULL;
+    json_decref(config);
+    json_decref(sets);
+    return text;
+}
+
+/* ---- Findings --------------------------------------------------------------------------------------------------- */
 
 bool verdict_right(const json_t *finding)
 {
