@@ -53,16 +53,24 @@ runs 0 cache show "$(tail -n 1 "$work/ids")" --json
 json 'j["table"] == "history" and j["id"].startswith("'"$(tail -n 1 "$work/ids")"'")'
 runs 0 cache ls
 matches ' numerics=plain$'
+! grep -q ' $' "$out"
+verdict $? '  no blanks at the end of a line'
+runs 0 cache ls --table history # whose last columns may be empty
+! grep -q ' $' "$out"
+verdict $? '  no blanks at the end of a line'
 if command -v script >/dev/null; then
-    for wide in '' --wide; do
-        COLUMNS=150 script -qec "'$qst' cache ls $wide" /dev/null </dev/null | tr -d '\r' >"$out" 2>"$err"
-        if [ -z "$wide" ]; then
-            matches '…$'
-            never '^.{153}' # bytes: the ellipsis is three
-        else
-            matches ' numerics=plain$'
-        fi
+    for columns in 20 50 80 150; do # an ellipsis, of three bytes, counts as one letter
+        for job in 'cache ls' 'cache ls --table history' 'explain --replay'; do
+            COLUMNS=$columns script -qec "'$qst' $job" /dev/null </dev/null 2>"$err" | tr -d '\r' | sed 's/…/~/g' >"$out"
+            never "^.{$((columns + 1))}"
+            never ' $'
+        done
+        COLUMNS=$columns script -qec "'$qst' cache ls" /dev/null </dev/null 2>"$err" | tr -d '\r' | sed 's/…/~/g' >"$out"
+        matches '~$'
+        [ $columns -lt 80 ] || matches '^[0-9a-f]{12} .* matm[^ ]* +m=.*~$' # each column keeps a part
     done
+    COLUMNS=50 script -qec "'$qst' cache ls --wide" /dev/null </dev/null 2>"$err" | tr -d '\r' >"$out"
+    matches ' numerics=plain$'
 fi
 runs 0 cache ls --op 'conv*'
 never '^[0-9a-f]{12} '

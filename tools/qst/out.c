@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * out.c: printing for people (aligned tables, one line a failure) and for programs (JSON). */
+ * out.c: printing for people (one line a failure) and for programs (JSON); tables stand in out_table.c. */
 #include "out.h"
 
 #include "verb.h"
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 void *out_need(void *memory)
@@ -26,7 +25,7 @@ void *out_resize(void *memory, size_t bytes)
     return out_need(realloc(memory, bytes ? bytes : 1));
 }
 
-static char *format_text(const char *format, va_list args)
+char *out_text_of(const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
@@ -42,7 +41,7 @@ char *out_text(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = format_text(format, args);
+    char *text = out_text_of(format, args);
     va_end(args);
     return text;
 }
@@ -86,120 +85,6 @@ char *out_escaped(const char *text, bool lines)
     }
     *to = '\0';
     return escaped;
-}
-
-/* ---- Tables --------------------------------------------------------------------------------------------------- */
-
-void out_table_init(out_table *table, const char *align, const char *const *heads)
-{
-    memset(table, 0, sizeof *table);
-    table->align = align;
-    table->columns = strlen(align);
-    for (size_t i = 0; i < table->columns; i++)
-        out_table_cell(table, "%s", heads[i]);
-}
-
-void out_table_cell(out_table *table, const char *format, ...)
-{
-    va_list args;
-    table->cells = out_resize(table->cells, (table->n + 1) * sizeof *table->cells);
-    va_start(args, format);
-    char *cell = format_text(format, args);
-    va_end(args);
-    table->cells[table->n++] = out_escaped(cell, false);
-    free(cell);
-}
-
-/* Letters, not bytes: continuation bytes of UTF-8 take no place. */
-static size_t width_of(const char *text)
-{
-    size_t width = 0;
-    for (; *text; text++)
-        width += (*text & 0xC0) != 0x80;
-    return width;
-}
-
-/* Bytes of the text's first `letters` letters. */
-static size_t bytes_of(const char *text, size_t letters)
-{
-    size_t bytes = 0;
-    while (text[bytes] && (letters || (text[bytes] & 0xC0) == 0x80))
-        letters -= (text[bytes++] & 0xC0) != 0x80;
-    return bytes;
-}
-
-/* The text, or where it is longer than the room, at least a word, what of it fits and an ellipsis; to be freed. */
-static char *fitting(const char *text, size_t room)
-{
-    enum { LEAST = 24 };
-    room = room < LEAST ? LEAST : room;
-    return width_of(text) <= room ? out_text("%s", text) : out_text("%.*s…", (int)bytes_of(text, room - 1), text);
-}
-
-size_t out_room(bool wide)
-{
-    enum { USUAL = 80 };
-    struct winsize size = {0};
-    const char    *columns = getenv("COLUMNS");
-    long           told = columns ? strtol(columns, NULL, 10) : 0;
-    if (wide || !isatty(STDOUT_FILENO))
-        return 0;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-        return size.ws_col;
-    return told > 0 ? (size_t)told : USUAL;
-}
-
-void out_cut(const char *head, const char *text, bool wide)
-{
-    size_t room = out_room(wide), used = width_of(head);
-    char  *shown = room ? fitting(text, room > used ? room - used : 0) : out_text("%s", text);
-    printf("%s%s\n", head, shown);
-    free(shown);
-}
-
-/* What is before the last column takes its place first. */
-static void fit_table(const out_table *table, const char *indent, const size_t *width)
-{
-    size_t used = strlen(indent);
-    for (size_t i = 0; i + 1 < table->columns; i++)
-        used += width[i] + 2;
-    for (size_t i = table->columns - 1; table->room && i < table->n; i += table->columns) {
-        char *cell = fitting(table->cells[i], table->room > used ? table->room - used : 0);
-        free(table->cells[i]);
-        table->cells[i] = cell;
-    }
-}
-
-void out_table_print(const out_table *table, const char *indent)
-{
-    size_t *width = out_resize(NULL, table->columns * sizeof *width);
-    memset(width, 0, table->columns * sizeof *width);
-    for (size_t i = 0; i < table->n; i++) {
-        size_t own = width_of(table->cells[i]);
-        if (own > width[i % table->columns])
-            width[i % table->columns] = own;
-    }
-    fit_table(table, indent, width);
-    for (size_t i = 0; i < table->n; i++) {
-        size_t column = i % table->columns, pad = width[column] - width_of(table->cells[i]);
-        bool   last = column + 1 == table->columns, right = table->align[column] == 'r';
-        if (last && !table->cells[i][0]) /* no blanks at a line's end */
-            pad = 0;
-        printf("%s%*s%s",
-               column == 0                   ? indent
-               : last && !table->cells[i][0] ? ""
-                                             : "  ",
-               right ? (int)pad : 0, "", table->cells[i]);
-        printf("%*s%s", right || last ? 0 : (int)pad, "", last ? "\n" : "");
-    }
-    free(width);
-}
-
-void out_table_finish(out_table *table)
-{
-    for (size_t i = 0; i < table->n; i++)
-        free(table->cells[i]);
-    free(table->cells);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------------------------- */
@@ -305,7 +190,7 @@ out_time out_ms(double ms)
 
 void out_line(const char *prefix, bool lines, const char *format, va_list args)
 {
-    char *text = format_text(format, args), *whole = out_text("%s%s", prefix, text),
+    char *text = out_text_of(format, args), *whole = out_text("%s%s", prefix, text),
          *escaped = out_escaped(whole, lines);
     out_progress(NULL);
     fprintf(stderr, "%s\n", escaped);
@@ -339,7 +224,7 @@ void out_progress(const char *format, ...)
     fputs("\r\033[K", stderr); /* to the line's start, wipe it */
     if (format) {
         va_start(args, format);
-        char *text = format_text(format, args), *escaped = out_escaped(text, false);
+        char *text = out_text_of(format, args), *escaped = out_escaped(text, false);
         va_end(args);
         fputs(escaped, stderr);
         free(escaped);

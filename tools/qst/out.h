@@ -15,6 +15,7 @@
 /* realloc and strdup-like printf that never give NULL. out_resize(NULL, n) allocates. */
 void *out_resize(void *memory, size_t bytes);
 char *out_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *out_text_of(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 void *out_need(void *memory); /* what another function allocated */
 
 /* What is no UTF-8, or what a terminal would obey, as \x1b; lines: ends of lines and tabs stay. To be freed. Tables,
@@ -28,12 +29,12 @@ typedef struct out_quote {
 } out_quote;
 out_quote out_shown(const char *text);
 
-/* A table: columns aligned, two blanks between them, no line longer than it must be. */
+/* A table: columns aligned, two blanks between them, none at a line's end. */
 typedef struct out_table {
     const char *align;      /* one letter a column: l or r */
     size_t      columns, n; /* n cells so far, the heads included */
     char      **cells;
-    size_t      room; /* of a line, what is over it in the last column is cut; 0: nothing is */
+    size_t      room; /* letters of a line: texts but the first column's are cut to it, the longest first; 0: none is */
 } out_table;
 
 /* `heads` has one text a column. */
@@ -46,7 +47,7 @@ void out_table_finish(out_table *table);
 /* The letters that fit into a line where stdout is a terminal; 0: it is none, or `wide`, and lines may have any length. */
 size_t out_room(bool wide);
 
-/* A line of two texts: on a terminal the second one, which may be long, ends where the line does, with an ellipsis. */
+/* A line of two texts, which may be long: on a terminal it ends where that does, with an ellipsis. */
 void out_cut(const char *head, const char *text, bool wide);
 
 /* Prints indented and frees. */
