@@ -75,13 +75,13 @@
 #define STS4(at, r0, r1, r2, r3)                                                                                      \
     asm volatile("st.shared.v4.b32 [%0],{%1,%2,%3,%4};" ::"r"(at), "r"(r0), "r"(r1), "r"(r2), "r"(r3) : "memory")
 
-/* A warp's lanes wait for each other; and: does any of them say so? */
+/* A warp's lanes wait for each other; and: which of them say so, a bit each. */
 #define WARP_SYNC asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-static int nv_any(int x)
+static uint nv_which(int x)
 {
-    int any;
-    asm volatile("{.reg .pred p;setp.ne.s32 p,%1,0;vote.sync.any.pred p,p,0xffffffff;selp.s32 %0,1,0,p;}" : "=r"(any) : "r"(x));
-    return any;
+    uint which;
+    asm volatile("{.reg .pred p;setp.ne.s32 p,%1,0;vote.sync.ballot.b32 %0,p,0xffffffff;}" : "=r"(which) : "r"(x));
+    return which;
 }
 
 /* Lists for wgmma: 16 operands' numbers, and 8, 32, … accumulators. */

@@ -241,7 +241,7 @@ kernel void nv_wgmma_f32(NV_ARGUMENTS(float, float, float))
     c += c_start + nv_batch(here.z, inner, c_batch) + (long)here.x * c_ld + here.y;
 #if LOOSE
     WAY_SYNC; /* the slices are used up: see `strip` */
-    int odd = 0;
+    uint odd = 0; /* lanes with a sum that is not finite: they have stored theirs by themselves */
 #endif
 #if SPLIT
     float4 check = 0; /* NaN where a sum is not finite */
@@ -250,7 +250,7 @@ kernel void nv_wgmma_f32(NV_ARGUMENTS(float, float, float))
             check = fma((float4)(sum[i][x], sum[i][x + 1], sum[i][x + 2], sum[i][x + 3]), (float4)(0), check);
     check.x += check.y + check.z + check.w;
 #if LOOSE
-    odd = nv_any(check.x != check.x);
+    odd = nv_which(check.x != check.x);
 #endif
     if (check.x != check.x) {
         _Pragma("unroll 1") for (int x = 0; x < NR * MI; x++)
@@ -262,42 +262,42 @@ kernel void nv_wgmma_f32(NV_ARGUMENTS(float, float, float))
                      b + b_start + nv_batch(here.z, inner, b_batch) + (long)(here.y + col) * B_NEXT, B_STEP, k,
                      c + (long)row * c_ld + col, alpha, beta);
         }
+#if !LOOSE
         return;
+#endif
     }
 #endif
 #define SUM(x) sum[(x) / 2][j * 4 + (x) % 2 * 2 + e]
-#if LOOSE
-    if (!odd) { /* through local memory, 8 rows at a time: lanes store side by side what lies side by side */
-        local float *strip = (local float *)memory + warp * (2 * 8 * STRIP_LD);
-        UNROLL for (int j = 0; j < BM / 8; j++) {
-            local float *mine = strip + (j & 1) * 8 * STRIP_LD;
-            UNROLL for (int e = 0; e < 2; e++)
+#if LOOSE /* through local memory, 8 rows at a time: lanes store side by side what lies side by side */
+    local float  *strip = (local float *)memory + warp * (2 * 8 * STRIP_LD);
+    const int     first_row = lane / (16 * MI), col = lane % (16 * MI), below = m - here.x - first_row;
+    const int     within = warp * 16 * MI + col < n - here.y;
+    const uint    mask = odd >> (col / (2 * MI) * 4);
+    global float *to = c + (long)first_row * c_ld + warp * 16 * MI + col;
+    UNROLL for (int j = 0; j < BM / 8; j++) {
+        local float *eight = strip + (j & 1) * 8 * STRIP_LD, *mine = eight + first_row * STRIP_LD + col;
+        UNROLL for (int e = 0; e < 2; e++)
 #if MI == 2
-                *(local float4 *)(mine + (quad * 2 + e) * STRIP_LD + group * 4) = (float4)(SUM(0), SUM(1), SUM(2), SUM(3));
+            *(local float4 *)(eight + (quad * 2 + e) * STRIP_LD + group * 4) = (float4)(SUM(0), SUM(1), SUM(2), SUM(3));
 #else
-                *(local float2 *)(mine + (quad * 2 + e) * STRIP_LD + group * 2) = (float2)(SUM(0), SUM(1));
+            *(local float2 *)(eight + (quad * 2 + e) * STRIP_LD + group * 2) = (float2)(SUM(0), SUM(1));
 #endif
-            WARP_SYNC;
-            UNROLL for (int x = 0; x < 4 * MI; x++) {
-                const int row = (x * 32 + lane) / (16 * MI), col = (x * 32 + lane) % (16 * MI), over = warp * 16 * MI + col;
-                nv_put1(c + (long)(j * 8 + row) * c_ld + over, j * 8 + row < m - here.x && over < n - here.y,
-                        mine[row * STRIP_LD + col], alpha, beta);
-            }
+        WARP_SYNC;
+        UNROLL for (int x = 0; x < 4 * MI; x++) { /* row x · 2 / MI + lane / (16 MI) of the eight, of quad x / MI */
+            nv_put1(to, j * 8 + x * 2 / MI < below && within && !(mask >> (x / MI) & 1), mine[x * 2 / MI * STRIP_LD], alpha, beta);
+            to += 2 / MI * (long)c_ld;
         }
-        return;
     }
-#endif
+#else
     UNROLL for (int j = 0; j < BM / 8; j++)
         UNROLL for (int e = 0; e < 2; e++) {
             const int     row = j * 8 + quad * 2 + e;
             global float *to = c + (long)row * c_ld + column;
-#if LOOSE
-            UNROLL for (int x = 0; x < 2 * MI; x++)
-                nv_put1(to + x, WITHIN(row < m - here.x && column + x < n - here.y), SUM(x), alpha, beta);
-#elif MI == 2
+#if MI == 2
             nv_put4(to, WITHIN(row < m - here.x && column < n - here.y), (float4)(SUM(0), SUM(1), SUM(2), SUM(3)), alpha, beta);
 #else
             nv_put2(to, WITHIN(row < m - here.x && column < n - here.y), (float2)(SUM(0), SUM(1)), alpha, beta);
 #endif
         }
+#endif
 }

@@ -42,7 +42,7 @@ plain() { # file
 
 revisions() { # plugin: "1" or "1,1,2", by file and line
     LC_ALL=C find "plugins/$1" -maxdepth 1 -name '*.c' | LC_ALL=C sort | while read -r source; do
-        sed -nE 's/.*\<[A-Z_]*(revision *=|REVISION) *([0-9]+).*/\2/p' "$source"
+        sed -nE 's/.*\<[A-Z0-9_]*(revision *=|REVISION) *([0-9]+).*/\2/p' "$source"
     done | paste -s -d, -
 }
 
