@@ -26,21 +26,6 @@ json 'j["problem"].startswith("m=24 n=1 k=40") and j["regret"] is None'
 runs 0 bench matmul --random 3 --range 16..40 --rounds 1 --all --pin 'matmul.naive.*' --pin 'matmul.unit.min*' --json
 json 'j["regret"]["problems"] == 3 and j["regret"]["median"] >= 0 and len(j["problems"]) == 3'
 json 'all(len(p["candidates"]) > 1 and p["best"] for p in j["problems"])'
-# Told to end while it measures, it tells of what it measured: after the first line of a table of many.
-pipe=$work/pipe
-mkfifo "$pipe"
-"$qst" bench matmul --random 1000 --range 16..24 --rounds 1 --pin 'matmul.naive.*' >"$pipe" 2>"$err" &
-told=$!
-{
-    while read -r who rest; do
-        [ "$who" != quernstone ] || break
-    done
-    kill -TERM $told
-    cat >"$out"
-} <"$pipe"
-wait $told
-[ $? -eq 1 ] && grep -qE 'bench matmul: ended after [0-9]+ of 1000 problems$' "$err"
-verdict $? 'bench matmul, told to end, ends after the problem it measures'
 runs 0 bench tunings --keys 2 --times 2 --range 16..40 --pin 'matmul.naive.*' --pin 'matmul.unit.min*' --json
 json 'j["tunings"] == 4 and len(j["keys"]) == 2 and j["within_2"] <= j["within_5"] <= 4'
 json 'all(sum(w["times"] for w in k["winners"]) == 2 for k in j["keys"])'

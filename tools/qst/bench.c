@@ -6,6 +6,7 @@
 #include "lookup.h"
 #include "lookup_candidate.h"
 #include "out.h"
+#include "stop.h"
 #include "verb.h"
 
 #include <stdio.h>
@@ -95,6 +96,7 @@ static int start(const verb_info *kind, const bench_options *options, int argc, 
     static int             run_##which(const args_common *common, const void *options, int argc, char **argv)          \
     {                                                                                                                  \
         int status = start(&verb_##which, options, argc, argv);                                                        \
+        stop_heed(verb_##which.name);                                                                                  \
         return status ? status : measure(common, options);                                                             \
     }
 KIND(lookup, lookup_bench)

@@ -26,9 +26,13 @@ typedef struct bench_spread {
 /* Sorts. Quartiles by nearest rank; low and high by the ranks n / 2 -+ 0.98 sqrt(n), of the binomial distribution. */
 bench_spread bench_spread_of(double *values, int64_t n);
 
-/* Runs this command again as `qst bench …`, words ended by NULL, with no standard input: what it wrote to standard output
- * (the caller frees), and its whole time from start to end. Its exit code, or −1 after one line. */
+/* Runs this command again as `qst bench …`, words ended by NULL, with no standard input, in a process group of its own, which
+ * a terminal's signals do not reach: what it wrote to standard output (the caller frees), and its whole time from start to
+ * end. Its exit code, or −1 after one line. */
 int bench_child(const char *const *words, char **output, double *ms);
+
+/* For a teller (stop.h): ends the one that runs, if one does, and what it has started. */
+void bench_child_end(void);
 
 /* The settings of `common` with a store of their own in `folder` and one candidate pinned (NULL: none), for --config of a
  * child; the caller frees. NULL after one line. */
@@ -36,6 +40,7 @@ char *bench_settings(const args_common *common, const char *folder, const char *
 
 /* first.c, filled.c: 0, or the exit code after one line. */
 int first_bench(const args_common *common, const bench_options *options);
+int first_child(const args_common *common, const bench_options *options); /* first_child.c: one of its own processes */
 int filled_bench(const args_common *common, const bench_options *options);
 /* bench_verify.c */
 int verify_bench(const args_common *common, const bench_options *options);

@@ -5,11 +5,13 @@
 #include "device.h"
 #include "out.h"
 #include "settings.h"
+#include "stop.h"
 #include "verb.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,8 @@
 #define MAP_MB    4096 /* of address space: more than a million answers take */
 
 extern char **environ;
+
+static pid_t running; /* 0: none; under stop_hold */
 
 static int ascending(const void *a, const void *b)
 {
@@ -89,6 +93,8 @@ static int start(pid_t *pid, int to, int errors, char **argv)
     char                       path[PATH_SIZE];
     ssize_t                    length = readlink("/proc/self/exe", path, sizeof path - 1);
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t          group; /* and heeds no less than this one did as it began */
+    sigset_t                   none;
     int                        code;
     if (length <= 0)
         return errno;
@@ -98,9 +104,42 @@ static int start(pid_t *pid, int to, int errors, char **argv)
     posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
     if (errors >= 0)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-    code = posix_spawn(pid, path, &actions, NULL, argv, environ);
+    sigemptyset(&none);
+    posix_spawnattr_init(&group);
+    posix_spawnattr_setpgroup(&group, 0);
+    posix_spawnattr_setsigmask(&group, &none);
+    posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    stop_hold();
+    code = posix_spawn(pid, path, &actions, &group, argv, environ);
+    running = code == 0 ? *pid : 0;
+    stop_go();
+    posix_spawnattr_destroy(&group);
     posix_spawn_file_actions_destroy(&actions);
     return code;
+}
+
+/* Waits for its end, and takes its status when nobody can want to end it any more. */
+static int finish(pid_t pid)
+{
+    siginfo_t info;
+    int       status = 0;
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    stop_hold();
+    running = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    stop_go();
+    return status;
+}
+
+void bench_child_end(void)
+{
+    if (!running)
+        return;
+    (void)kill(-running, SIGKILL);
+    while (waitpid(running, NULL, 0) < 0 && errno == EINTR)
+        ;
 }
 
 int bench_child(const char *const *words, char **output, double *ms)
@@ -127,8 +166,7 @@ int bench_child(const char *const *words, char **output, double *ms)
     close(ends[1]);
     if (code == 0) {
         drain(ends[0], &all);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
+        status = finish(pid);
     }
     *ms = (double)(device_now() - begin) / 1e6;
     close(ends[0]);

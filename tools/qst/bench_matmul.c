@@ -5,12 +5,12 @@
 #include "bench_matmul.h"
 
 #include "out.h"
-#include "problem.h"
+#include "stop.h"
+#include "subject.h"
 #include "verb.h"
 #include "verdict.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,11 +114,13 @@ static double roof_of(bench *b, qst_set *set, const qst_matmul *p, const char *t
 }
 
 /* Our name for what runs; the caller frees. NULL after one line. */
-static char *winner_of(bench *b, const qst_matmul *p)
+static char *winner_of(bench *b, qst_set *set, const qst_matmul *p)
 {
-    qst_error  err = {0};
-    qst_plan  *plan;
+    qst_error err = {0};
+    qst_plan *plan;
+    subject_heed(set, p);
     qst_status status = qst_matmul_plan(&plan, b->device.context, b->device.queue, p, &err);
+    stop_end();
     if (status < 0)
         return out_error("bench matmul", status, &err), NULL;
     char *name = out_text("%s", qst_plan_winner(plan));
@@ -130,19 +132,37 @@ static char *winner_of(bench *b, const qst_matmul *p)
     return name;
 }
 
-static void compare(bench *b, const contest_player *ours, const contest_player *peers, json_t *rows)
+static void compare(const bench *b, const contest_player *ours, const contest_player *peers, json_t *rows)
 {
     for (size_t i = 0; i < b->n_peers; i++) {
-        size_t  at = b->n_ratios[i], n = peers[i].n_times;
+        size_t  n = peers[i].n_times;
         json_t *row = json_array_get(rows, i + 1);
         if (peers[i].ruled_out || n == 0 || n != ours->n_times)
             continue;
-        b->by_p25[i][at] = contest_quantile(peers[i].times, n, 0.25) / contest_quantile(ours->times, n, 0.25);
-        b->by_pairs[i][at] = contest_paired(peers[i].times, ours->times, n);
-        json_object_set_new(row, "speed_p25", json_real(b->by_p25[i][at]));
-        json_object_set_new(row, "speed_paired", json_real(b->by_pairs[i][at]));
-        b->n_ratios[i]++;
+        double by_p25 = contest_quantile(peers[i].times, n, 0.25) / contest_quantile(ours->times, n, 0.25);
+        json_object_set_new(row, "speed_p25", json_real(by_p25));
+        json_object_set_new(row, "speed_paired", json_real(contest_paired(peers[i].times, ours->times, n)));
     }
+}
+
+/* A problem that is done, for all that is told at the end. */
+static void keep(bench *b, json_t *result)
+{
+    const json_t *rows = json_object_get(result, "rows"), *regret = json_object_get(result, "regret");
+    stop_hold();
+    for (size_t i = 0; i < b->n_peers; i++) {
+        const json_t *row = json_array_get(rows, i + 1);
+        if (!json_object_get(row, "speed_p25"))
+            continue;
+        b->by_p25[i][b->n_ratios[i]] = out_number(row, "speed_p25");
+        b->by_pairs[i][b->n_ratios[i]++] = out_number(row, "speed_paired");
+    }
+    if (json_is_real(regret))
+        b->regrets[b->n_regrets++] = json_real_value(regret);
+    if (!b->common->json)
+        matmul_print(result);
+    json_array_append(b->results, result);
+    stop_go();
 }
 
 /* Tunes and tries all, then times them. False after one line. */
@@ -175,8 +195,6 @@ static bool regret(bench *b, contest *c, const contest_player *ours, const char 
     json_object_set_new(result, "candidates", rows);
     json_object_set_new(result, "regret", isnan(value) ? json_null() : json_real(value));
     json_object_set_new(result, "best", json_string(best));
-    if (!isnan(value))
-        b->regrets[b->n_regrets++] = value;
     free(best);
     return good;
 }
@@ -197,7 +215,8 @@ static int measure(bench *b, const matmul_wish *wish, uint64_t seed)
     qst_set_find(&set, b->device.context, "matmul", NULL);
     memset(&c, 0, sizeof c);
     /* The library looks at the problem before there are data for it. */
-    good = data_fits(&b->device, &wish->problem, "bench matmul") && (winner = winner_of(b, &wish->problem)) != NULL &&
+    good = data_fits(&b->device, &wish->problem, "bench matmul") &&
+           (winner = winner_of(b, set, &wish->problem)) != NULL &&
            contest_init(&c, &b->device, &wish->problem, b->options->sync, seed);
     if (good) {
         text = problem_text(set, &wish->problem);
@@ -207,10 +226,8 @@ static int measure(bench *b, const matmul_wish *wish, uint64_t seed)
         good = play(b, &c, &ours, peers, winner, result) && (!b->pool || regret(b, &c, &ours, winner, result));
     }
     out_progress(NULL);
-    if (good && !b->common->json)
-        matmul_print(result);
     if (good)
-        json_array_append(b->results, result);
+        keep(b, result);
     json_decref(result);
     for (size_t i = 0; i < b->n_peers; i++)
         contest_player_finish(&peers[i]);
@@ -279,21 +296,13 @@ static void tell(const bench *b)
     json_decref(all);
 }
 
-/* A signal to end lets the problem that is measured be the last one: what was measured is told. */
-static volatile sig_atomic_t told_to_end;
-
-static void end_soon(int number)
+static void tell_end(void *user)
 {
-    (void)number;
-    told_to_end = 1;
-}
-
-static void heed_signals(void)
-{
-    struct sigaction action = {.sa_handler = end_soon,
-                               .sa_flags = (int)SA_RESETHAND}; /* the second one ends it at once */
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
+    const bench *b = user;
+    size_t       done = json_array_size(b->results);
+    if (done)
+        tell(b);
+    out_fail("bench matmul: ended by %s after %zu of %zu problems", stop_name(), done, b->wishes.n);
 }
 
 static int measure_all(bench *b)
@@ -306,10 +315,10 @@ static int measure_all(bench *b)
     b->regrets = out_resize(NULL, b->wishes.n * sizeof(double));
     if (!b->common->json)
         matmul_print_heads();
-    heed_signals();
+    stop_tell(tell_end, b);
     for (size_t i = 0; i < b->wishes.n && status == 0; i++)
-        status = told_to_end ? out_fail("bench matmul: ended after %zu of %zu problems", i, b->wishes.n)
-                             : measure(b, &b->wishes.data[i], (uint64_t)i + 1);
+        status = measure(b, &b->wishes.data[i], (uint64_t)i + 1);
+    stop_tell(NULL, NULL);
     if (json_array_size(b->results) > 0 || status == 0)
         tell(b);
     return status;
@@ -331,6 +340,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     int   odd = check_random(given);
     if (odd)
         return odd;
+    stop_heed("bench matmul");
     memset(&b, 0, sizeof b);
     b.common = common;
     b.options = given;
@@ -376,7 +386,7 @@ const verb_info verb_bench_matmul = {
         "--all runs every candidate by itself, those over three times the choice's time once, and times the choice\n"
         "and the best of them again in 15 alternated pairs, ten times as many where their ratio is not sure to 1 %:\n"
         "regret is by how much the choice takes longer. --skip measures random problems in pieces.\n"
-        "Told to end (by an interrupt, say), or where a problem fails, it tells of those it measured; exit code 1.\n"
+        "Told to end (SIGINT, SIGTERM), or where a problem fails, it tells of those it measured.\n"
         "--json: the problem's object, for several problems {\"problems\", \"geometric_mean\", \"regret\"}.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,

@@ -5,6 +5,7 @@
 #include "bench_matmul.h"
 
 #include "out.h"
+#include "stop.h"
 #include "verb.h"
 
 #include <stdio.h>
@@ -107,6 +108,25 @@ static void judge(bench *b, const winner *w, bool first)
     b->most = off > b->most ? off : b->most;
 }
 
+/* A key that is done. */
+static void keep(bench *b, const matmul_wish *wish, const winner *all, size_t n)
+{
+    json_t *winners = out_need(json_array());
+    stop_hold();
+    if (!b->common->json)
+        printf("%s\n", wish->label);
+    for (size_t i = 0; i < n; i++) {
+        judge(b, &all[i], i == 0);
+        json_array_append_new(winners, out_need(json_pack("{s:s,s:I,s:f}", "name", all[i].name, "times",
+                                                          (json_int_t)all[i].times, "ratio", all[i].ratio)));
+        if (!b->common->json)
+            printf("  %4lld  %6.3f  %s\n", (long long)all[i].times, all[i].ratio, all[i].name);
+    }
+    fflush(stdout);
+    json_array_append_new(b->keys, out_need(json_pack("{s:s,s:o}", "label", wish->label, "winners", winners)));
+    stop_go();
+}
+
 static bool measure(bench *b, const matmul_wish *wish)
 {
     winner *all = out_resize(NULL, (size_t)b->options->times * sizeof *all);
@@ -119,18 +139,8 @@ static bool measure(bench *b, const matmul_wish *wish)
     qsort(all, n, sizeof *all, more_often);
     good = good && compare(b, &wish->problem, all, n);
     out_progress(NULL);
-    json_t *winners = out_need(json_array());
-    if (good && !b->common->json)
-        printf("%s\n", wish->label);
-    for (size_t i = 0; i < n && good; i++) {
-        judge(b, &all[i], i == 0);
-        json_array_append_new(winners, out_need(json_pack("{s:s,s:I,s:f}", "name", all[i].name, "times",
-                                                          (json_int_t)all[i].times, "ratio", all[i].ratio)));
-        if (!b->common->json)
-            printf("  %4lld  %6.3f  %s\n", (long long)all[i].times, all[i].ratio, all[i].name);
-    }
-    fflush(stdout);
-    json_array_append_new(b->keys, out_need(json_pack("{s:s,s:o}", "label", wish->label, "winners", winners)));
+    if (good)
+        keep(b, wish, all, n);
     for (size_t i = 0; i < n; i++)
         free(all[i].name);
     free(all);
@@ -149,12 +159,21 @@ static void tell(const bench *b)
             (long long)b->tunings, (long long)b->same, (long long)b->within_2, (long long)b->within_5, 100 * b->most);
 }
 
+static void tell_end(void *user)
+{
+    const bench *b = user;
+    if (json_array_size(b->keys))
+        tell(b);
+    out_fail("bench tunings: ended by %s after %zu of %zu keys", stop_name(), json_array_size(b->keys), b->wishes.n);
+}
+
 static int run(const args_common *common, const void *given, int argc, char **argv)
 {
     bench          b;
     matmul_options random = {.batch = 1};
     if (argc)
         return args_usage("bench tunings", "%s: takes no arguments", out_shown(argv[0]).text);
+    stop_heed("bench tunings");
     memset(&b, 0, sizeof b);
     b.common = common;
     b.options = given;
@@ -169,8 +188,10 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         status = matmul_wishes_collect(&b.wishes, b.device.context, &random, "bench tunings", 0, NULL);
     if (status == 0)
         status = regret_open(&b.pool, &b.device, common);
+    stop_tell(tell_end, &b);
     for (size_t i = 0; i < b.wishes.n && status == 0; i++)
         status = measure(&b, &b.wishes.data[i]) ? 0 : EXIT_FAILED;
+    stop_tell(NULL, NULL);
     if (status == 0)
         tell(&b);
     regret_close(b.pool);

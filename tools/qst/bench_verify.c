@@ -6,6 +6,7 @@
 #include "device.h"
 #include "out.h"
 #include "problem.h"
+#include "stop.h"
 #include "verb.h"
 #include "verdict.h"
 
@@ -124,31 +125,59 @@ static json_t *as_json(int64_t side, const verified *v)
                               "all_check_ms", v->all_check_ms, "judged", v->tried, "seen", v->seen, "faults", rows));
 }
 
+/* All squares. */
+typedef struct course {
+    bool    json;
+    size_t  done;
+    json_t *rows;
+} course;
+
+static void tell_end(void *user)
+{
+    const course *c = user;
+    if (c->json && c->done)
+        out_json(json_incref(c->rows));
+    out_fail("bench verify: ended by %s after %zu of %zu squares", stop_name(), c->done, sizeof sides / sizeof *sides);
+}
+
+static int measure(const device_handle *device, uint32_t type, course *c)
+{
+    bool good = true;
+    stop_tell(tell_end, c);
+    while (c->done < sizeof sides / sizeof *sides && good) {
+        verified v;
+        int64_t  side = sides[c->done];
+        good = tune(device, side, type, &v);
+        stop_hold();
+        if (good && c->json)
+            json_array_append_new(c->rows, as_json(side, &v));
+        else if (good)
+            print(side, &v);
+        fflush(stdout);
+        c->done += good;
+        stop_go();
+    }
+    stop_tell(NULL, NULL);
+    return good ? 0 : EXIT_FAILED;
+}
+
 int verify_bench(const args_common *common, const bench_options *options)
 {
     const char   *settings[] = {"store.backend=memory", "tune.mode=tune", "tune.verify=true"};
     args_common   own = *common;
     device_handle device;
-    json_t       *all = out_need(json_array());
+    course        c = {common->json, 0, out_need(json_array())};
     const char  **set = out_resize(NULL, (common->set.n + 3) * sizeof *set);
     for (size_t i = 0; i < common->set.n + 3; i++)
         set[i] = i < common->set.n ? common->set.data[i] : settings[i - common->set.n];
     own.set.data = set;
     own.set.n = common->set.n + 3;
     int status = device_open(&device, &own, NULL);
-    for (size_t i = 0; i < sizeof sides / sizeof *sides && status == 0; i++) {
-        verified v;
-        if (!tune(&device, sides[i], options->type, &v))
-            status = EXIT_FAILED;
-        else if (common->json)
-            json_array_append_new(all, as_json(sides[i], &v));
-        else
-            print(sides[i], &v);
-    }
+    if (status == 0)
+        status = measure(&device, options->type, &c);
     if (status == 0 && common->json)
-        out_json(all);
-    else
-        json_decref(all);
+        out_json(json_incref(c.rows));
+    json_decref(c.rows);
     device_close(&device);
     free(set);
     return status;

@@ -48,9 +48,9 @@ static json_t *explain(const device_handle *device, const subject *s, int *statu
     json_t     *verdict = NULL;
     char       *runs;
     out_progress("%s: tuning", s->word);
-    subject_heed(s->set, s->problem, NULL, NULL);
+    subject_heed(s->set, s->problem);
     qst_status planned = subject_plan(s, device, &runs, &err);
-    stop_leave();
+    stop_end();
     out_progress(NULL);
     if (planned < 0)
         *status = out_error(s->word, planned, &err);

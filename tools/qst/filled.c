@@ -7,6 +7,7 @@
 #include "device.h"
 #include "file.h"
 #include "out.h"
+#include "stop.h"
 #include "verb.h"
 
 #include <inttypes.h>
@@ -99,6 +100,14 @@ typedef struct filled {
     char *folder, *settings, *ids;
 } filled;
 
+/* All sizes. */
+typedef struct course {
+    const args_common *common;
+    json_t            *rows;   /* of those done */
+    size_t             n;      /* to be done */
+    char              *folder; /* of the one that is measured */
+} course;
+
 /* Puts the answers in, and the ids of some, spread over them, into a file. */
 static bool fill(const filled *f, const args_common *common, int64_t keys, double *took_s)
 {
@@ -138,8 +147,11 @@ static bool fill(const filled *f, const args_common *common, int64_t keys, doubl
     return good;
 }
 
-static void finish(filled *f)
+static void finish(filled *f, course *c)
 {
+    stop_hold();
+    c->folder = NULL;
+    stop_go();
     file_folder_remove(f->folder);
     free(f->folder);
     free(f->settings);
@@ -147,17 +159,20 @@ static void finish(filled *f)
 }
 
 /* One size: a row of results, NULL after one line. */
-static json_t *measure(const args_common *common, int64_t keys)
+static json_t *measure(course *c, int64_t keys)
 {
     filled  f = {file_folder(), NULL, NULL};
     double  took_s, ms;
     char   *output = NULL;
     json_t *row = NULL;
+    stop_hold();
+    c->folder = f.folder;
+    stop_go();
     if (f.folder) {
         f.ids = out_text("%s/ids", f.folder);
-        f.settings = bench_settings(common, f.folder, NULL);
+        f.settings = bench_settings(c->common, f.folder, NULL);
     }
-    if (f.settings && fill(&f, common, keys, &took_s)) {
+    if (f.settings && fill(&f, c->common, keys, &took_s)) {
         const char *words[] = {"store", "--child", "look", "--file", f.ids, "--config", f.settings, NULL};
         if (bench_child(words, &output, &ms) == 0) {
             out_buffer text = {output, strlen(output), 0};
@@ -169,7 +184,7 @@ static json_t *measure(const args_common *common, int64_t keys)
         json_object_set_new(row, "keys", json_integer((json_int_t)keys));
         json_object_set_new(row, "fill_s", json_real(took_s));
     }
-    finish(&f);
+    finish(&f, c);
     return row;
 }
 
@@ -195,10 +210,28 @@ static void print(const json_t *rows)
     out_table_finish(&table);
 }
 
+static void tell(const course *c)
+{
+    if (c->common->json)
+        out_json(json_incref(c->rows));
+    else
+        print(c->rows);
+}
+
+static void tell_end(void *user)
+{
+    const course *c = user;
+    bench_child_end();
+    if (json_array_size(c->rows))
+        tell(c);
+    out_fail("bench store: ended by %s after %zu of %zu stores", stop_name(), json_array_size(c->rows), c->n);
+    file_folder_remove(c->folder);
+}
+
 int filled_bench(const args_common *common, const bench_options *o)
 {
     static const int64_t sizes[] = {10, 10000, 1000000};
-    json_t              *rows;
+    course               c = {.common = common};
     int                  status = 0;
     if (o->child)
         return child(common, o);
@@ -206,18 +239,22 @@ int filled_bench(const args_common *common, const bench_options *o)
     if (!settings)
         return EXIT_USAGE;
     free(settings);
-    rows = out_need(json_array());
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == 0; i++) {
-        json_t *row = sizes[i] <= o->keys ? measure(common, sizes[i]) : NULL;
+    c.rows = out_need(json_array());
+    while (c.n < sizeof sizes / sizeof *sizes && sizes[c.n] <= o->keys)
+        c.n++;
+    stop_tell(tell_end, &c);
+    for (size_t i = 0; i < c.n && status == 0; i++) {
+        json_t *row = measure(&c, sizes[i]);
+        stop_hold();
         if (row)
-            json_array_append_new(rows, row);
-        else if (sizes[i] <= o->keys)
+            json_array_append_new(c.rows, row);
+        else
             status = EXIT_FAILED;
+        stop_go();
     }
-    if (status == 0 && common->json)
-        out_json(json_incref(rows));
-    else if (status == 0)
-        print(rows);
-    json_decref(rows);
+    stop_tell(NULL, NULL);
+    if (status == 0)
+        tell(&c);
+    json_decref(c.rows);
     return status;
 }

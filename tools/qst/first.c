@@ -7,12 +7,12 @@
 #include "bench.h"
 #include "cache.h"
 #include "core/cl/place.h"
-#include "data.h"
+#include "device.h"
 #include "file.h"
 #include "lookup.h"
 #include "lookup_candidate.h"
 #include "out.h"
-#include "problem.h"
+#include "stop.h"
 #include "verb.h"
 
 #include <inttypes.h>
@@ -22,159 +22,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- What both children do ---------------------------------------------------------------------------------------- */
-
-typedef struct job {
-    device_handle device;
-    qst_matmul    problem;
-    data_matrix   a, b, c;
-    uint64_t      call_ns;
-} job;
-
-/* The device that the parent runs on. A driver may be missing in this process. */
-static bool find_device(job *j, const bench_options *o)
-{
-    qst__place place = {.nth = (uint64_t)o->at};
-    uint64_t   count = 0;
-    snprintf(place.platform, sizeof place.platform, "%s", o->at_platform ? o->at_platform : "");
-    snprintf(place.device, sizeof place.device, "%s", o->at_device ? o->at_device : "");
-    cl_int code = qst__place_find(&place, &j->device.platform, &j->device.id, &count);
-    if (code == CL_SUCCESS)
-        return true;
-    if (count > 0)
-        out_fail("bench first: this process finds %" PRIu64 " of device '%s', platform '%s': none is number %" PRIu64
-                 ", counted from 0, on which the command runs",
-                 count, place.device, place.platform, place.nth);
-    else
-        out_fail("bench first: this process finds no device '%s' of platform '%s', on which the command runs",
-                 place.device, place.platform);
-    return false;
-}
-
-static bool open_queue(job *j)
-{
-    cl_context_properties of[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)j->device.platform, 0};
-    cl_int                code;
-    j->device.cl = clCreateContext(of, 1, &j->device.id, NULL, NULL, &code);
-    if (!device_ok(code, "clCreateContext"))
-        return false;
-    j->device.queue = clCreateCommandQueue(j->device.cl, j->device.id, 0, &code);
-    return device_ok(code, "clCreateCommandQueue");
-}
-
-static bool bring_up(job *j, int64_t size)
-{
-    const problem_shape shape = {size, size, size, false};
-    problem_from_shape(&j->problem, &shape, QST_F32);
-    data_init(&j->a, &j->problem.a, size, size, j->problem.batch, 0, 0);
-    data_init(&j->b, &j->problem.b, size, size, j->problem.batch, 0, 0);
-    data_init(&j->c, &j->problem.c, size, size, j->problem.batch, 0, 0);
-    data_random(&j->a, 1);
-    data_random(&j->b, 2);
-    return data_upload(&j->a, &j->device) && data_upload(&j->b, &j->device) && data_upload(&j->c, &j->device);
-}
-
-static void finish(job *j)
-{
-    if (j->device.queue)
-        clFinish(j->device.queue);
-    data_finish(&j->a);
-    data_finish(&j->b);
-    data_finish(&j->c);
-    device_close(&j->device);
-}
-
-/* ---- The child with the library ----------------------------------------------------------------------------------- */
-
-static bool call(job *j)
-{
-    uint64_t   start = device_now();
-    qst_error  err = {0};
-    qst_set   *set;
-    qst_status status = qst_set_find(&set, j->device.context, "matmul", &err);
-    if (status >= 0)
-        status = qst_set_add_candidate(set, &lookup_candidate, &err);
-    if (status >= 0)
-        status = qst_matmul_enqueue(j->device.context, j->device.queue, &j->problem, j->a.mem, j->b.mem, j->c.mem, 0,
-                                    NULL, NULL, &err);
-    if (status < 0)
-        return out_error("bench first", status, &err), false;
-    if (!device_ok(clFinish(j->device.queue), "clFinish"))
-        return false;
-    j->call_ns = device_now() - start;
-    return true;
-}
-
-static void report(const job *j)
-{
-    qst_counters c = {.size = sizeof c};
-    qst_context_counters(j->device.context, &c);
-    out_json(
-        out_need(json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "call_ns", (json_int_t)j->call_ns, "tuned", (json_int_t)c.tuned,
-                           "compiles", (json_int_t)c.compiles, "binary_loads", (json_int_t)c.binary_loads, "candidate",
-                           (json_int_t)c.candidate, "launches", (json_int_t)c.launches)));
-}
-
-static int child_with(const args_common *common, const bench_options *o)
-{
-    job j;
-    memset(&j, 0, sizeof j);
-    int status = device_context(&j.device, common, 0);
-    if (status == 0 && (!find_device(&j, o) || !open_queue(&j) || !bring_up(&j, o->size) || !call(&j)))
-        status = EXIT_FAILED;
-    if (status == 0)
-        report(&j);
-    finish(&j);
-    return status;
-}
-
-/* ---- The child by hand -------------------------------------------------------------------------------------------- */
-
-static bool launch(job *j, const char *path)
-{
-    const cl_mem mem[] = {j->a.mem, j->b.mem, j->c.mem};
-    uint64_t     start = device_now();
-    size_t       length;
-    char        *bytes = file_read(path, &length);
-    cl_int       code, loaded;
-    if (!bytes)
-        return false;
-    const unsigned char *binary = (const unsigned char *)bytes;
-    cl_program program = clCreateProgramWithBinary(j->device.cl, 1, &j->device.id, &length, &binary, &loaded, &code);
-    bool       good = device_ok(code, "clCreateProgramWithBinary") &&
-                device_ok(clBuildProgram(program, 1, &j->device.id, NULL, NULL, NULL), "clBuildProgram");
-    cl_kernel kernel = good ? clCreateKernel(program, LOOKUP_ENTRY, &code) : NULL;
-    good = good && device_ok(code, "clCreateKernel") &&
-           device_ok(lookup_by_hand(kernel, j->device.queue, &j->problem, mem), "clEnqueueNDRangeKernel") &&
-           device_ok(clFinish(j->device.queue), "clFinish");
-    j->call_ns = device_now() - start;
-    if (kernel)
-        clReleaseKernel(kernel);
-    if (program)
-        clReleaseProgram(program);
-    free(bytes);
-    return good;
-}
-
-static int child_by_hand(const bench_options *o)
-{
-    job j;
-    memset(&j, 0, sizeof j);
-    bool good = find_device(&j, o) && open_queue(&j) && bring_up(&j, o->size) && launch(&j, o->file);
-    if (good)
-        out_json(out_need(json_pack("{s:I}", "call_ns", (json_int_t)j.call_ns)));
-    finish(&j);
-    return good ? 0 : EXIT_FAILED;
-}
-
-/* ---- The parent --------------------------------------------------------------------------------------------------- */
+/* What pairs of children took: their lives, the ratio of these, and their calls, the library's and its over by hand. */
+enum { WITH, HAND, RATIO, CALL, OVER, COLUMNS };
 
 typedef struct first {
     const bench_options *options;
+    bool                 json;
     char                *folder, *settings, *binary, *cache; /* cache: the driver's, a new one each time */
     qst__place           place;                              /* of the device, for every child */
     char                 size[24], nth[24];
     json_t              *report; /* of the last child with the library */
+    double              *columns[COLUMNS];
+    int64_t              pairs; /* done */
 } first;
 
 /* The driver's own cache is empty at each start, as on a machine that has only our store. */
@@ -216,8 +75,10 @@ static double play(first *f, bool by_hand, int64_t i, double *call)
         code = report ? 0 : EXIT_FAILED;
         *call = out_number(report, "call_ns") * 1e-6;
         if (!by_hand) {
+            stop_hold();
             json_decref(f->report);
             f->report = json_incref(report);
+            stop_go();
         }
         json_decref(report);
     }
@@ -290,10 +151,7 @@ static int prepare(first *f, const args_common *common)
     return status;
 }
 
-/* What pairs of children took: their lives, the ratio of these, and their calls, the library's and its over by hand. */
-enum { WITH, HAND, RATIO, CALL, OVER, COLUMNS };
-
-static bool measure(first *f, double *const column[COLUMNS])
+static bool measure(first *f)
 {
     for (int64_t i = -1; i < f->options->pairs; i++) { /* the first pair is not counted */
         double ms[2], call[2];
@@ -305,11 +163,14 @@ static bool measure(first *f, double *const column[COLUMNS])
         }
         if (i < 0)
             continue;
-        column[WITH][i] = ms[0];
-        column[HAND][i] = ms[1];
-        column[RATIO][i] = ms[0] / ms[1];
-        column[CALL][i] = call[0];
-        column[OVER][i] = call[0] - call[1];
+        stop_hold();
+        f->columns[WITH][i] = ms[0];
+        f->columns[HAND][i] = ms[1];
+        f->columns[RATIO][i] = ms[0] / ms[1];
+        f->columns[CALL][i] = call[0];
+        f->columns[OVER][i] = call[0] - call[1];
+        f->pairs = i + 1;
+        stop_go();
     }
     out_progress(NULL);
     return true;
@@ -328,54 +189,69 @@ static void print(const first *f, const bench_spread *s)
         out_number(f->report, "candidate"), out_number(f->report, "launches"));
 }
 
-static int compare(first *f, bool json)
+/* Of the pairs that were done. */
+static void tell(const first *f)
 {
-    size_t       n = (size_t)f->options->pairs;
-    double      *all = out_resize(NULL, COLUMNS * n * sizeof *all), *column[COLUMNS];
     bench_spread s[COLUMNS];
-    int          status;
     for (size_t i = 0; i < COLUMNS; i++)
-        column[i] = all + i * n;
-    status = measure(f, column) ? 0 : EXIT_FAILED;
-    if (status == 0) {
-        for (size_t i = 0; i < COLUMNS; i++)
-            s[i] = bench_spread_of(column[i], (int64_t)n);
-        if (json)
-            out_json(out_need(json_pack(
-                "{s:I,s:I,s:f,s:f,s:f,s:[f,f],s:f,s:f,s:[f,f],s:O}", "size", (json_int_t)f->options->size, "pairs",
-                (json_int_t)n, "first_ms", s[WITH].median, "hand_ms", s[HAND].median, "ratio", s[RATIO].median,
-                "ratio_quartiles", s[RATIO].p25, s[RATIO].p75, "call_ms", s[CALL].median, "call_over_ms",
-                s[OVER].median, "call_over_quartiles_ms", s[OVER].p25, s[OVER].p75, "first", f->report)));
-        else
-            print(f, s);
-        if (out_number(f->report, "tuned") > 0 || out_number(f->report, "compiles") > 0)
-            status = out_fail("bench first: a call with a stored answer tuned or compiled; the times say nothing");
-    }
-    free(all);
-    return status;
+        s[i] = bench_spread_of(f->columns[i], f->pairs);
+    if (f->json)
+        out_json(out_need(json_pack(
+            "{s:I,s:I,s:f,s:f,s:f,s:[f,f],s:f,s:f,s:[f,f],s:O}", "size", (json_int_t)f->options->size, "pairs",
+            (json_int_t)f->pairs, "first_ms", s[WITH].median, "hand_ms", s[HAND].median, "ratio", s[RATIO].median,
+            "ratio_quartiles", s[RATIO].p25, s[RATIO].p75, "call_ms", s[CALL].median, "call_over_ms", s[OVER].median,
+            "call_over_quartiles_ms", s[OVER].p25, s[OVER].p75, "first", f->report)));
+    else
+        print(f, s);
+}
+
+static void tell_end(void *user)
+{
+    first *f = user;
+    bench_child_end();
+    if (f->pairs)
+        tell(f);
+    out_fail("bench first: ended by %s after %" PRId64 " of %" PRId64 " pairs", stop_name(), f->pairs,
+             f->options->pairs);
+    file_folder_remove(f->folder);
+}
+
+static int compare(first *f)
+{
+    if (!measure(f))
+        return EXIT_FAILED;
+    tell(f);
+    if (out_number(f->report, "tuned") > 0 || out_number(f->report, "compiles") > 0)
+        return out_fail("bench first: a call with a stored answer tuned or compiled; the times say nothing");
+    return 0;
 }
 
 int first_bench(const args_common *common, const bench_options *o)
 {
     first f;
     int   status = EXIT_FAILED;
-    if (o->child && strcmp(o->child, "hand") == 0)
-        return child_by_hand(o);
     if (o->child)
-        return child_with(common, o);
+        return first_child(common, o);
     memset(&f, 0, sizeof f);
     f.options = o;
+    f.json = common->json;
+    for (size_t i = 0; i < COLUMNS; i++)
+        f.columns[i] = out_resize(NULL, (size_t)o->pairs * sizeof *f.columns[i]);
     snprintf(f.size, sizeof f.size, "%" PRId64, o->size);
     f.folder = file_folder();
+    stop_tell(tell_end, &f);
     if (f.folder) {
         f.binary = out_text("%s/binary", f.folder);
         f.settings = bench_settings(common, f.folder, LOOKUP_NAME);
     }
     if (f.settings && (status = prepare(&f, common)) == 0)
-        status = compare(&f, common->json);
+        status = compare(&f);
     else if (f.folder && !f.settings)
         status = EXIT_USAGE;
+    stop_tell(NULL, NULL);
     file_folder_remove(f.folder);
+    for (size_t i = 0; i < COLUMNS; i++)
+        free(f.columns[i]);
     json_decref(f.report);
     free(f.cache);
     free(f.binary);

@@ -119,10 +119,7 @@ static void print(const run_result *r)
 {
     printf("problem: %s\n", r->problem);
     if (r->called) {
-        if (r->barred)
-            printf("winner:  none: %s; %s runs all the same\n", r->barred, r->winner);
-        else
-            printf("winner:  %s\n", r->winner);
+        printf("winner:  %s%s%s\n", r->winner, r->barred ? ", all the same: " : "", r->barred ? r->barred : "");
         printf("first:   %s\n", out_ms(r->first_ms).text);
         if (r->n_times)
             printf("next %d: min %s median %s, %.2f GFLOP/s\n", r->n_times, out_ms(r->min_ms).text,

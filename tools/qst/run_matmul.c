@@ -190,9 +190,9 @@ int run_matmul(run_result *r, const device_handle *device, const qst_matmul *pro
     p.b.align = data_align(all.b.start);
     p.c.align = data_align(all.c.start);
     r->problem = problem_text(set, &p);
-    subject_heed(set, &p, NULL, NULL);
+    subject_heed(set, &p);
     r->first_ms = call(&all, device, &p);
-    stop_leave();
+    stop_end();
     r->called = r->first_ms >= 0 && judge(r, &all, device, &p) && name_winner(r, device, &p);
     done = r->called && time_runs(r, &all, device, &p, (int)options->runs, options->same);
     for (size_t i = 0; i < pin->n; i++)

@@ -151,9 +151,9 @@ static bool measure(shape_run *run)
     qst_counters before = count(run->device);
     qst_set     *set;
     if (qst_set_find(&set, run->device->context, "matmul", NULL) == QST_OK)
-        subject_heed(set, &run->problem, NULL, NULL);
+        subject_heed(set, &run->problem);
     run->first_ms = call(run);
-    stop_leave();
+    stop_end();
     qst_counters after = count(run->device);
     run->first = difference(&before, &after);
     if (run->first_ms < 0 || !check(run) || !name_winner(run))

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -19,8 +20,8 @@ static struct {
     sigset_t        signals;
     atomic_int      came; /* the first one's number */
     atomic_bool     tunes;
-    atomic_bool     tries; /* a candidate, and not for another process to be done */
-    pthread_mutex_t lock;  /* of these three */
+    pthread_mutex_t lock;  /* of these four, and of what the teller reads */
+    bool            tries; /* a candidate, and not for another process to be done */
     char           *key;
     stop_teller    *tell;
     void           *user;
@@ -38,29 +39,87 @@ const char *stop_name(void)
     return came == SIGINT ? "SIGINT" : came == SIGHUP ? "SIGHUP" : "SIGTERM";
 }
 
+void stop_hold(void)
+{
+    pthread_mutex_lock(&stop.lock);
+}
+
+void stop_go(void)
+{
+    pthread_mutex_unlock(&stop.lock);
+}
+
+/* ---- The end ---------------------------------------------------------------------------------------------------- */
+
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* From here on each of them ends the process, whatever a driver has made of it. */
+static void let_end(void)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigismember(&stop.signals, numbers[i]) == 1)
+            (void)signal(numbers[i], SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &stop.signals, NULL);
+}
+
 /* By the signal itself: a shell that runs a loop then leaves it. */
 static void die(int number)
 {
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, number);
-    (void)signal(number, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    let_end();
     (void)raise(number);
     _exit(128 + number);
 }
 
+/* Under the lock, which stays taken: whoever else wants to end, or goes on, waits. */
+static void tell_and_die(bool tuned)
+{
+    let_end();
+    if (stop.tell)
+        stop.tell(stop.user);
+    else if (tuned)
+        out_fail("%s: ended by %s; what was found is kept", stop.verb, stop_name());
+    fflush(stdout);
+    die(atomic_load(&stop.came));
+}
+
+/* A lock that is held for a second stands for output that nobody reads. */
+static bool hold_for_a_second(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    return pthread_mutex_timedlock(&stop.lock, &until) == 0;
+}
+
+/* ---- The thread that waits -------------------------------------------------------------------------------------- */
+
+static void end_now(int number)
+{
+    if (hold_for_a_second())
+        tell_and_die(false);
+    die(number);
+}
+
 /* Where none is tried, another process may be waited for: only a moment is left to whoever goes through many problems. */
-static void wait_for_another(int number)
+static void end_soon(int number)
 {
     static const struct timespec moment = {1, 0};
-    int                          second = sigtimedwait(&stop.signals, NULL, &moment);
-    if (second > 0)
-        die(second);
-    if (atomic_load(&stop.tries))
-        return;
-    out_fail("%s: ended by %s, no candidate being tried; what was found is kept", stop.verb, stop_name());
-    die(number);
+    for (int i = 0; i < 2; i++) {
+        if (!hold_for_a_second())
+            die(number);
+        if (stop.tries)
+            out_fail("%s: %s: ends when the candidate that is tried now is done; once more ends it at once", stop.verb,
+                     stop_name());
+        else if (i > 0)
+            tell_and_die(true);
+        bool tries = stop.tries;
+        stop_go();
+        if (tries)
+            return;
+        int second = sigtimedwait(&stop.signals, NULL, &moment);
+        if (second > 0)
+            die(second);
+    }
 }
 
 static void *wait_for_it(void *user)
@@ -69,22 +128,20 @@ static void *wait_for_it(void *user)
     (void)user;
     while (sigwait(&stop.signals, &number) == 0) {
         int none = 0;
-        if (!atomic_load(&stop.tunes) || !atomic_compare_exchange_strong(&stop.came, &none, number))
+        if (!atomic_compare_exchange_strong(&stop.came, &none, number))
             die(number);
-        if (atomic_load(&stop.tries))
-            out_fail("%s: %s: ends when the candidate that is tried now is done; once more ends it at once", stop.verb,
-                     stop_name());
-        else
-            wait_for_another(number);
+        /* Whoever ends a tuning first says that it is over, and then looks at what came: one of both sees the other. */
+        if (!atomic_load(&stop.tunes))
+            end_now(number);
+        end_soon(number);
     }
     return NULL;
 }
 
 void stop_heed(const char *verb)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    pthread_t        thread;
-    sigset_t         all;
+    pthread_t thread;
+    sigset_t  all;
     stop.verb = verb;
     sigemptyset(&stop.signals);
     sigemptyset(&all);
@@ -101,54 +158,42 @@ void stop_heed(const char *verb)
         pthread_sigmask(SIG_UNBLOCK, &all, NULL);
 }
 
-static void tune_that(char *key, stop_teller *tell, void *user)
+/* ---- What is told of --------------------------------------------------------------------------------------------- */
+
+void stop_tell(stop_teller *tell, void *user)
 {
-    pthread_mutex_lock(&stop.lock);
-    free(stop.key);
-    stop.key = key;
+    stop_hold();
     stop.tell = tell;
     stop.user = user;
-    pthread_mutex_unlock(&stop.lock);
+    stop_go();
 }
 
-void stop_begin(const char *key, stop_teller *tell, void *user)
+void stop_begin(const char *key)
 {
-    tune_that(key ? out_text("%s", key) : NULL, tell, user);
-    atomic_store(&stop.tries, false);
+    char *text = key ? out_text("%s", key) : NULL;
+    stop_hold();
+    free(stop.key);
+    stop.key = text;
+    stop.tries = false;
+    stop_go();
     atomic_store(&stop.tunes, true);
 }
 
 void stop_end(void)
 {
     atomic_store(&stop.tunes, false);
-    tune_that(NULL, NULL, NULL);
-}
-
-static void end(void)
-{
-    if (stop.tell)
-        stop.tell(stop.user);
-    else
-        out_fail("%s: ended by %s; what was found is kept", stop.verb, stop_name());
-    fflush(stdout);
-    die(atomic_load(&stop.came));
-}
-
-void stop_leave(void)
-{
-    stop_end();
-    if (stop_code())
-        end();
+    if (!stop_code())
+        return;
+    stop_hold();
+    tell_and_die(true);
 }
 
 void stop_here(const char *key)
 {
-    atomic_store(&stop.tries, true);
-    if (!atomic_load(&stop.tunes) || !stop_code())
-        return;
-    pthread_mutex_lock(&stop.lock);
+    stop_hold();
+    stop.tries = true;
     /* Another key's is tried within a candidate of ours, which is not done. */
-    if (!stop.key || strcmp(stop.key, key) == 0)
-        end();
-    pthread_mutex_unlock(&stop.lock);
+    if (atomic_load(&stop.tunes) && stop_code() && (!stop.key || strcmp(stop.key, key) == 0))
+        tell_and_die(true);
+    stop_go();
 }

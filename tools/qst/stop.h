@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * stop.h: being told to end, by SIGINT, SIGTERM or SIGHUP, while keys are tuned.
+ * stop.h: being told to end, by SIGINT, SIGTERM or SIGHUP.
  *
  * A candidate that is being tried when its process ends counts as one that may have killed it, and the next process holds
- * that against it. So the first signal lets it come to its end, and then ends the process; the second one ends it at once.
- * Where nothing is tuned the first one does, and where another process is waited for, within a second. It dies by that
- * signal, which a shell tells as 128 + its number.
+ * that against it. So where keys are tuned the first signal lets it come to its end, and then ends the process; the second
+ * one ends it at once. Where nothing is tuned, or for a store that goes with the process, the first one does, and where
+ * another process is waited for, within a second. What was found so far is told. It dies by that signal, which a shell tells
+ * as 128 + its number.
  */
 #ifndef QST_TOOL_STOP_H
 #define QST_TOOL_STOP_H
-
-#include <stdbool.h>
 
 /* From now on signals are heeded so. To be called before anything makes threads: they must not get them, nor must what
  * drivers start. Those that are ignored remain so. */
 void stop_heed(const char *verb);
 
-/* What stands between the two is tuned; one may begin after another, without an end. `key`: its text, NULL: whatever is.
- * tell(user), NULL: a line is said, prints what was found so far where the process ends in between. */
+/* tell(user) prints what was found so far, says that the process ends (stop_name), and takes away what must not stay; NULL,
+ * as it begins: a line is said where keys were tuned. Any thread may run it, between stop_hold and stop_go none: these stand
+ * around what changes what it reads. */
 typedef void stop_teller(void *user);
-void         stop_begin(const char *key, stop_teller *tell, void *user);
-void         stop_end(void);
-void         stop_leave(void); /* the same, and ends the process where it was told to meanwhile */
+void         stop_tell(stop_teller *tell, void *user);
+void         stop_hold(void);
+void         stop_go(void);
+
+/* What stands between the two is tuned, for a store that stays; one may begin after another, without an end. `key`: its
+ * text, NULL: whatever is. The end ends the process where it was told to meanwhile. */
+void stop_begin(const char *key);
+void stop_end(void);
 
 /* A candidate of the key has been tried to its end, if one was, and the next is about to be: ends the process here where it
  * was told to. */

@@ -75,11 +75,11 @@ void subject_close(subject *s)
     s->problem = NULL;
 }
 
-void subject_heed(qst_set *set, const void *problem, stop_teller *tell, void *user)
+void subject_heed(qst_set *set, const void *problem)
 {
     problem_key key;
     char       *text = problem_key_of(set, problem, &key, NULL) ? problem_key_text(&key) : NULL;
-    stop_begin(text, tell, user);
+    stop_begin(text);
     free(text);
 }
 

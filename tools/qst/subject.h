@@ -25,7 +25,7 @@ int  subject_open(subject *s, qst_context *context, const char *word, uint32_t t
 void subject_close(subject *s);
 
 /* stop_begin for the key of a problem; where it has none, for whatever is tuned. */
-void subject_heed(qst_set *set, const void *problem, stop_teller *tell, void *user);
+void subject_heed(qst_set *set, const void *problem);
 
 /* Makes a plan, which tunes where nothing is known: its status, and the name of what runs (the caller frees), ""
  * where it failed; then `err` says why. */

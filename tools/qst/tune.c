@@ -207,16 +207,18 @@ static void tell_end(void *user)
              stop_name(), c->done, c->n);
 }
 
-/* Whoever tells the process to end while a problem is tuned ends it there (stop.h), else before the next one. */
+/* Whoever tells the process to end while a problem is tuned ends it there (stop.h), or after it. */
 static int tune_all(const device_handle *device, course *c)
 {
     int status = 0;
-    for (; c->done < c->n && !stop_code(); c->done++) {
+    stop_tell(tell_end, c);
+    while (c->done < c->n && !stop_code()) {
         const subject *s = &c->subjects[c->done];
         out_progress("%zu of %zu: %s", c->done + 1, c->n, out_shown(s->word).text);
-        subject_heed(s->set, s->problem, tell_end, c);
+        subject_heed(s->set, s->problem);
         json_t *row = tune(device, s);
         out_progress(NULL);
+        stop_hold();
         if (strcmp(out_member(row, "state"), "failed") == 0)
             status = EXIT_FAILED;
         if (!c->json) {
@@ -224,13 +226,13 @@ static int tune_all(const device_handle *device, course *c)
             print(row);
         }
         json_array_append_new(c->rows, row);
+        c->done++;
+        stop_go();
     }
-    if (c->done < c->n)
-        tell_end(c);
-    else
-        tell_all(c);
     stop_end();
-    return c->done < c->n ? stop_code() : status;
+    stop_tell(NULL, NULL);
+    tell_all(c);
+    return status;
 }
 
 static int run(const args_common *common, const void *given, int argc, char **argv)

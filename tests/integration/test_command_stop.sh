@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_command_stop.sh QST: told to end by a signal, the command tells what it found so far and dies by that signal; the
+# candidate that is tried comes to its end before that, so that none counts as one at which a process died.
+
+# shellcheck source=command.sh
+. "$(dirname "$0")/command.sh"
+
+few='--pin matmul.naive.* --pin matmul.unit.m*'
+export XDG_CACHE_HOME="$work/cache"
+pipe=$work/pipe
+mkfifo "$pipe"
+set -f
+
+# told SIGNAL TEXT ARGUMENT...: tells the command to end after a line with this text, of its results, or where TEXT is !TEXT
+# of what it logs. What it wrote afterwards is in $out, $err; $got is its exit code. In the background a shell has its jobs
+# ignore SIGINT, hence env.
+told() {
+    with=$1 text=$2
+    shift 2
+    : >"$out"
+    : >"$err"
+    case $text in
+    !*) env --default-signal=INT "$qst" "$@" >"$out" 2>"$pipe" & rest=$err text=${text#!} ;;
+    *) env --default-signal=INT "$qst" "$@" >"$pipe" 2>"$err" & rest=$out ;;
+    esac
+    told=$!
+    {
+        while read -r line; do
+            echo "$line" >>"$rest"
+            case $line in *"$text"*) break ;; esac
+        done
+        kill "-$with" $told
+        cat >>"$rest"
+    } <"$pipe"
+    wait $told
+    got=$?
+}
+
+# ends CODE LINE: what `told` told died so, and said so; LINE is an extended regular expression
+ends() {
+    [ $got -eq "$1" ] && grep -qE -e "$2" "$err"
+    verdict $? "told to end: exit code $1 (got $got), $2"
+}
+
+# ---- While keys are tuned ---------------------------------------------------------------------------------------
+
+for signal in 2:INT 15:TERM 1:HUP; do
+    # shellcheck disable=SC2086
+    told "${signal#*:}" ' ' tune --sizes "$(seq -s , 16 400)" $few
+    ends $((128 + ${signal%:*})) \
+        "^qst: tune: ended by SIG${signal#*:} after $(wc -l <"$out") of 385 problems; what was found is kept"
+done
+runs 0 cache ls --table quarantine
+never ' (suspect|watched|quarantined) '
+# shellcheck disable=SC2086
+runs 0 tune --sizes 16 $few
+matches '^known '
+# What is told in JSON is whole.
+# shellcheck disable=SC2086
+told TERM '! built in ' tune --json --sizes "$(seq -s , 401 600)" $few --set log=debug,cl
+ends 143 '^qst: tune: ended by SIGTERM after [0-9]+ of 200 problems'
+json "len(j) == $(sed -n 's/.* after \([0-9]*\) of .*/\1/p' "$err")"
+
+# The last candidate of the last problem: whoever says that it ends, dies by the signal.
+told TERM '! built in ' tune 1000 --pin 'matmul.naive.*' --set log=debug,cl
+if grep -q SIGTERM "$err"; then
+    ends 143 '^qst: tune: ended by SIGTERM after [01] of 1 problems'
+else # it was done before the signal came
+    [ $got -eq 0 ] || [ $got -eq 143 ]
+    verdict $? "  no such line: exit code 0, or 143 after all is told (got $got)"
+    matches '^tuned '
+fi
+
+# A signal that is ignored stays so.
+env --ignore-signal=HUP "$qst" tune 601 --pin 'matmul.naive.*' --set log=debug,cl >"$out" 2>"$pipe" &
+told=$!
+{
+    while read -r line; do
+        case $line in *' built in '*) break ;; esac
+    done
+    kill -HUP $told
+    cat >"$err"
+} <"$pipe"
+wait $told
+got=$?
+[ $got -eq 0 ]
+verdict $? "SIGHUP is ignored: exit code 0 (got $got)"
+matches '^tuned '
+
+# Who waits for another process, which is stopped for good, ends all the same.
+mkfifo "$work/holder"
+"$qst" tune 602 --pin 'matmul.naive.*' --set log=debug,cl >"$work/held" 2>"$work/holder" &
+holder=$!
+{
+    while read -r line; do
+        case $line in *' built in '*) break ;; esac
+    done
+    kill -STOP $holder
+    told TERM 'known ' tune 601,602 --pin 'matmul.naive.*'
+    kill -KILL $holder
+} <"$work/holder"
+wait $holder
+ends 143 '^qst: tune: ended by SIGTERM after 1 of 2 problems'
+
+# ---- The measurements -------------------------------------------------------------------------------------------
+
+told TERM quernstone bench matmul --random 1000 --range 16..24 --rounds 1 --pin 'matmul.naive.*'
+ends 143 "^qst: bench matmul: ended by SIGTERM after $(grep -c '^ *quernstone ' "$out") of 1000 problems$"
+# shellcheck disable=SC2086
+told INT matmul. bench tunings --keys 1000 --times 1 --range 16..40 $few
+ends 130 '^qst: bench tunings: ended by SIGINT after [0-9]+ of 1000 keys$'
+matches '^[0-9]+ tunings: '
+told TERM 256x256: bench verify --set 'candidates.pin=["matmul.naive.*"]'
+ends 143 '^qst: bench verify: ended by SIGTERM after [12] of 3 squares$'
+# Folders and processes of its own go with it. Each of these lasts for minutes.
+TMPDIR=$work/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+for kind in 'first --pairs 10000 --size 16:of 10000 pairs' 'store:of 3 stores'; do
+    # shellcheck disable=SC2086
+    "$qst" bench ${kind%:*} >"$out" 2>"$err" &
+    told=$!
+    until [ "$(ls "$TMPDIR")" ]; do kill -0 $told || break; done
+    kill -TERM $told
+    wait $told
+    got=$?
+    ends 143 "^qst: bench ${kind%%[: ]*}: ended by SIGTERM after [0-9]+ ${kind#*:}$"
+    [ -z "$(ls "$TMPDIR")" ]
+    verdict $? '  nothing is left'
+done
+
+exit $failed
