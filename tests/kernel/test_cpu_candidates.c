@@ -319,122 +319,6 @@ static void devices_and_costs(void **state)
     }
 }
 
-/* Rows that are no use for a key's sizes, or do what another does, are a last resort there, so that neither are their
- * programs built nor equals told apart by noise. */
-static void sizes(void **state)
-{
-    static const struct {
-        const char *name;
-        int64_t     m, n, k;
-        int32_t     status;
-    } all[] = {
-        {"cpu_gemm.6x4_k128", 64, 64, 64, QST_OK},
-        {"cpu_gemm.6x4_k384", 64, 64, 64, QST_POOR}, /* what 6x4_k128 does */
-        {"cpu_gemm.6x4_k384", 0, 0, 0, QST_OK},      /* a key that says nothing of sizes */
-        {"cpu_gemm.6x4_k256", 512, 512, 256, QST_OK},
-        {"cpu_gemm.6x4_k384", 512, 512, 256, QST_POOR},
-        {"cpu_gemm.6x4_k384", 512, 512, 512, QST_OK},
-        {"cpu_gemm.6x4_k256_ab_rows2", 512, 32, 128, QST_POOR},
-        {"cpu_gemm.6x4_k256_ab_rows2", 128, 512, 128, QST_POOR},
-        {"cpu_gemm.6x4_k256_ab_grid", 128, 512, 128, QST_OK},
-        {"cpu_gemm.6x4_k256_ab_grid", 256, 256, 128, QST_OK}, /* 192 x 183 x 83 is of this key */
-        {"cpu_gemm.24x1_k128_ab_rows1", 512, 32, 1024, QST_OK},
-        {"cpu_gemm.24x1_k128_ab_rows1", 1024, 32, 32, QST_POOR},
-        {"cpu_gemm.24x1_k128_ab_rows1", 128, 32, 1024, QST_POOR},
-        {"cpu_gemm.6x4_k256_ab", 64, 64, 64, QST_POOR},
-        {"cpu_gemm.6x4_k256_ab", 32, 1024, 1024, QST_OK},
-        {"cpu_gemm.6x4_k128_ab_rows2", 32, 1024, 128, QST_POOR}, /* what 6x4_k256_ab_rows2 does */
-        {"cpu_gemm.6x4_k256_ab_grid", 1024, 1024, 1024, QST_POOR},
-        {"cpu_gemm.6x4_k256_ab", 1024, 1024, 1024, QST_POOR}, /* what tall rows do faster */
-        {"cpu_gemm.6x4_k128_ab_rows2", 256, 256, 256, QST_POOR},
-        {"cpu_gemm.24x1_k128_ab_rows1", 1024, 1024, 1024, QST_OK},
-        {"cpu_gemm.24x1_k128_ab_rows1", 32, 1024, 1024, QST_POOR},
-        {"cpu_gemm.24x1_k128_a", 256, 256, 256, QST_OK},
-        {"cpu_gemm.24x1_k128_a", 256, 32, 256, QST_POOR},
-        {"cpu_gemm.24x1_k128_a", 1024, 1024, 1024, QST_POOR},
-        {"cpu_gemm.8x3_k192_ab_rows2", 1024, 1024, 1024, QST_POOR},
-        {"cpu_gemm.8x3_k64_columns1_ahead", 1024, 1024, 1024, QST_POOR},
-        {"cpu_gemm.8x3_k64_columns1_ahead", 16, 4096, 4096, QST_OK},
-        {"cpu_gemm.8x3_k32_a_columns1", 16, 4096, 4096, QST_POOR},
-        {"cpu_gemm.6x4_k384_split8", 64, 64, 64, QST_POOR},
-        {"cpu_gemm.6x4_k384_split8", 64, 64, 8192, QST_OK},
-        {"cpu_gemm.6x4_k384_split8", 64, 1024, 8192, QST_POOR},
-    };
-    int64_t       values[QST_KEY_MAX] = {0};
-    const qst_key key = {QST_MATMUL_KEY_COUNT, 0, values};
-    uint32_t      i;
-    (void)state;
-    for (i = 0; i < QSTK_COUNT(all); i++) {
-        const qst_candidate *c = &matmul_case_candidate(&bench, all[i].name)->candidate;
-        const char          *why = NULL;
-        values[QST_MATMUL_KEY_M] = all[i].m;
-        values[QST_MATMUL_KEY_N] = all[i].n;
-        values[QST_MATMUL_KEY_K] = all[i].k;
-        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), all[i].status);
-        assert_int_equal(why != NULL, all[i].status != QST_OK);
-    }
-    values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_OUT] = QST_F64;
-    for (i = 1; i <= 2; i++) { /* a tile of A larger than a first-level cache: for a long k */
-        const qst_candidate *c = &matmul_case_candidate(&bench, "cpu_gemm.24x1_k256_ab_rows1")->candidate;
-        const char          *why = NULL;
-        values[QST_MATMUL_KEY_M] = values[QST_MATMUL_KEY_N] = values[QST_MATMUL_KEY_K] = 1024 * i;
-        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), i == 1 ? QST_POOR : QST_OK);
-    }
-    values[QST_MATMUL_KEY_M] = values[QST_MATMUL_KEY_N] = values[QST_MATMUL_KEY_K] = 64;
-    values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_OUT] = QST_F16;
-    for (i = 0; i < 2; i++) {
-        const qst_candidate *c =
-            &matmul_case_candidate(&bench, i ? "cpu_gemm.6x4_k256_ab" : "cpu_gemm.8x3_k32_a_columns1")->candidate;
-        const char *why = NULL;
-        assert_int_equal(c->supports(c->user, &bench.device, &key, &why), QST_OK);
-    }
-}
-
-/* The cheapest by estimate where one of them is the fastest by far, or all are bound by memory and the first that is good
- * enough ends the search: few rows, matrices larger than a second-level cache, products with a vector. */
-static void first_by_estimate(void **state)
-{
-    static const struct {
-        const char *name;
-        int64_t     m, n, k;
-        int         tb;
-    } all[] = {
-        {"cpu_gemm.8x3_k64_columns1_ahead", 4, 4096, 4096, 0},
-        {"cpu_gemm.8x3_k64_columns1_ahead", 32, 4096, 4096, 0},
-        {"cpu_gemm.24x1_k256_a", 256, 256, 256, 0},
-        {"cpu_gemm.24x1_k256_ab_rows1", 2048, 2048, 2048, 0},
-        {"gemv.dot_8x1", 4096, 1, 4096, 0},
-        {"gemv.dot_8x1", 1, 4096, 4096, 1},
-        {"gemv.sweep_16", 1, 4096, 4096, 0},
-    };
-    qst_device device = bench.device; /* but for its size and speed, which decide */
-    uint32_t   i, j;
-    (void)state;
-    device.units = 2;
-    device.clock_mhz = 2300;
-    device.vector_f32 = 16;
-    device.local_bytes = 2 << 20;
-    for (i = 0; i < QSTK_COUNT(all); i++) {
-        const struct runner_candidate *first = NULL;
-        double                         least = 0;
-        qst_matmul                     p;
-        qst_matmul_init(&p, all[i].m, all[i].n, all[i].k, QST_F32);
-        p.b.row = all[i].tb ? 1 : p.b.row;
-        p.b.col = all[i].tb ? p.k : p.b.col;
-        for (j = 1; j < bench.n; j++) {
-            const qst_candidate *c = &bench.candidates[j].candidate;
-            const char          *why = NULL;
-            const double         ns = c->estimate(c->user, &device, &p);
-            if (c->can_run(c->user, &device, &p, &why) != QST_OK || (first && ns >= least))
-                continue;
-            first = &bench.candidates[j];
-            least = ns;
-        }
-        assert_non_null(first);
-        assert_string_equal(first->name, all[i].name);
-    }
-}
-
 /* Products with a vector: which kernels are offered where, and what they refuse. */
 static void vectors(void **state)
 {
@@ -496,13 +380,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals),          cmocka_unit_test(grids),
-        cmocka_unit_test(devices_and_costs), cmocka_unit_test(floats),
-        cmocka_unit_test(batches),           cmocka_unit_test(strict),
-        cmocka_unit_test(vectors),           cmocka_unit_test(sizes),
-        cmocka_unit_test(steps_apart),       cmocka_unit_test(shared),
-        cmocka_unit_test(doubles),           cmocka_unit_test(narrow),
-        cmocka_unit_test(first_by_estimate),
+        cmocka_unit_test(refusals), cmocka_unit_test(grids),       cmocka_unit_test(devices_and_costs),
+        cmocka_unit_test(floats),   cmocka_unit_test(batches),     cmocka_unit_test(strict),
+        cmocka_unit_test(vectors),  cmocka_unit_test(steps_apart), cmocka_unit_test(shared),
+        cmocka_unit_test(doubles),  cmocka_unit_test(narrow),
     };
     return cmocka_run_group_tests_name("cpu_candidates", tests, set_up, tear_down);
 }

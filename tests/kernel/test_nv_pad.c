@@ -4,9 +4,8 @@
  * copy and what they refuse; and the copies themselves, which any device can make: each element is where the product's
  * arguments say that it is, and what is no element is 0.
  */
-#include "runner.h"
+#include "nv_case.h"
 #include <quernstone/ext/draft/builder.h>
-#include <quernstone/matmul.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,19 +15,7 @@
 
 #include <cmocka.h>
 
-extern const qst_plugin qst__builtin_nv_mma;
-
 static struct runner bench;
-
-static struct runner_candidate *named(const char *variant)
-{
-    for (uint32_t i = 0; i < bench.n; i++)
-        if (strcmp(bench.candidates[i].candidate.op, "matmul") == 0 &&
-            strcmp(bench.candidates[i].candidate.variant, variant) == 0)
-            return &bench.candidates[i];
-    fail_msg("no candidate %s", variant);
-    return NULL;
-}
 
 static qst_matmul problem(int64_t m, int64_t n, int64_t k)
 {
@@ -40,18 +27,10 @@ static qst_matmul problem(int64_t m, int64_t n, int64_t k)
 
 /* ---- What is copied ---------------------------------------------------------------------------------------------- */
 
-static void refuses(const char *variant, const qst_matmul *p, const char *reason)
-{
-    struct runner_candidate *c = named(variant);
-    const char              *why = NULL;
-    assert_int_equal(c->candidate.can_run(c->candidate.user, &bench.device, p, &why), QST_E_UNSUPPORTED);
-    assert_string_equal(why, reason);
-}
-
 static struct runner_steps *steps_of(const char *variant, const qst_matmul *p)
 {
     static struct runner_steps steps;
-    struct runner_candidate   *c = named(variant);
+    struct runner_candidate   *c = nv_case_candidate(&bench, variant);
     assert_int_equal(c->candidate.can_run(c->candidate.user, &bench.device, p, NULL), QST_OK);
     assert_int_equal(runner_record(&bench, c, p, &steps), QST_OK);
     return &steps;
@@ -61,16 +40,16 @@ static void aligned_operands_are_left_to_others(void **state)
 {
     qst_matmul p = problem(1024, 1024, 1024);
     (void)state;
-    refuses("half_padded_tma_128x256x64", &p, "A and B are aligned: there is nothing to copy");
-    refuses("half_padded_64x64x64_48k", &p, "A and B are aligned: there is nothing to copy");
+    nv_case_refuses(&bench, "half_padded_tma_128x256x64", &p, "A and B are aligned: there is nothing to copy");
+    nv_case_refuses(&bench, "half_padded_64x64x64_48k", &p, "A and B are aligned: there is nothing to copy");
     p.c.align = 1;
-    refuses("half_padded_64x64x64_48k", &p, "A and B are aligned: there is nothing to copy");
+    nv_case_refuses(&bench, "half_padded_64x64x64_48k", &p, "A and B are aligned: there is nothing to copy");
     p = problem(1024, 1024, 1020); /* a row of A ends beside a multiple of 16 bytes, which tensor copies can do */
     p.a.row = 1024;
-    refuses("half_padded_tma_128x256x64", &p, "A and B are aligned: there is nothing to copy");
+    nv_case_refuses(&bench, "half_padded_tma_128x256x64", &p, "A and B are aligned: there is nothing to copy");
     assert_int_equal(steps_of("half_padded_64x64x64_48k", &p)->n, 2);
     qst_matmul_init(&p, 1023, 1023, 1023, QST_F32);
-    refuses("half_padded_64x64x64_48k", &p, "operands of f16 or bf16 only");
+    nv_case_refuses(&bench, "half_padded_64x64x64_48k", &p, "operands of f16 or bf16 only");
 }
 
 static void scratch_over_the_largest_buffer_is_refused(void **state)
@@ -79,8 +58,8 @@ static void scratch_over_the_largest_buffer_is_refused(void **state)
     const uint64_t   most = bench.device.max_alloc;
     (void)state;
     bench.device.max_alloc = 2000000;
-    refuses("half_padded_tma_128x256x64", &p,
-            "an aligned copy of 2048000 bytes, and the device's largest buffer has 2000000");
+    nv_case_refuses(&bench, "half_padded_tma_128x256x64", &p,
+                    "an aligned copy of 2048000 bytes, and the device's largest buffer has 2000000");
     bench.device.max_alloc = 2048000;
     assert_int_equal(steps_of("half_padded_tma_128x256x64", &p)->n, 2);
     bench.device.max_alloc = most;
@@ -105,18 +84,6 @@ static void only_ragged_operands_are_copied(void **state)
     assert_int_equal(steps_of("half_padded_tma_128x256x64", &p)->n, 1);
 }
 
-static double cost(const char *variant, const qst_matmul *p)
-{
-    struct runner_candidate *c = named(variant);
-    return c->candidate.estimate(c->candidate.user, &bench.device, p);
-}
-
-static int32_t priority(const char *variant, const qst_key *key)
-{
-    struct runner_candidate *c = named(variant);
-    return c->candidate.memberships[0].priority(c->candidate.user, &bench.device, key);
-}
-
 /* Copying pays where much is multiplied, and is compared where it may win: never where all is aligned. */
 static void copies_are_tried_where_they_may_pay(void **state)
 {
@@ -124,9 +91,12 @@ static void copies_are_tried_where_they_may_pay(void **state)
     int64_t          values[QST_KEY_MAX] = {0};
     const qst_key    key = {QST_MATMUL_KEY_COUNT, 0, values};
     (void)state;
-    assert_true(cost("half_padded_tma_128x256x64", &large) < 0.5 * cost("half_128x128x64", &large));
-    assert_true(cost("half_padded_tma_promoted_128x256x64", &large) < 0.5 * cost("half_promoted_128x128x64", &large));
-    assert_true(cost("half_padded_tma_128x256x64", &small) > cost("half_64x64x64_48k", &small));
+    assert_true(nv_case_cost(&bench, "half_padded_tma_128x256x64", &large) <
+                0.5 * nv_case_cost(&bench, "half_128x128x64", &large));
+    assert_true(nv_case_cost(&bench, "half_padded_tma_promoted_128x256x64", &large) <
+                0.5 * nv_case_cost(&bench, "half_promoted_128x128x64", &large));
+    assert_true(nv_case_cost(&bench, "half_padded_tma_128x256x64", &small) >
+                nv_case_cost(&bench, "half_64x64x64_48k", &small));
     values[QST_MATMUL_KEY_KIND] = QST_KIND_GENERAL;
     values[QST_MATMUL_KEY_NUMERICS] = QST_NUMERICS_FAST;
     values[QST_MATMUL_KEY_ELEM_LHS] = values[QST_MATMUL_KEY_ELEM_RHS] = values[QST_MATMUL_KEY_ELEM_OUT] = QST_F16;
@@ -134,9 +104,11 @@ static void copies_are_tried_where_they_may_pay(void **state)
     values[QST_MATMUL_KEY_BATCH] = 1;
     values[QST_MATMUL_KEY_ALIGN] = 4;
     values[QST_MATMUL_KEY_LHS_STRIDE] = values[QST_MATMUL_KEY_RHS_STRIDE] = values[QST_MATMUL_KEY_OUT_STRIDE] = 1;
-    assert_true(priority("half_padded_tma_128x256x64", &key) > priority("half_128x128x64", &key));
+    assert_true(nv_case_priority(&bench, "half_padded_tma_128x256x64", &key) >
+                nv_case_priority(&bench, "half_128x128x64", &key));
     values[QST_MATMUL_KEY_LHS_STRIDE] = values[QST_MATMUL_KEY_RHS_STRIDE] = values[QST_MATMUL_KEY_OUT_STRIDE] = 4;
-    assert_true(priority("half_padded_tma_128x256x64", &key) < priority("half_tma_128x256x64", &key));
+    assert_true(nv_case_priority(&bench, "half_padded_tma_128x256x64", &key) <
+                nv_case_priority(&bench, "half_tma_128x256x64", &key));
 }
 
 /* ---- The copies -------------------------------------------------------------------------------------------------- */
@@ -216,7 +188,7 @@ static void check(const qst_matmul *p, const place *at, int turned, cl_mem scrat
 static int copy_and_check(const char *variant, qst_matmul *p, int64_t lead)
 {
     static const uint32_t    item[3] = {2, 2, 2};
-    struct runner_candidate *c = named(variant);
+    struct runner_candidate *c = nv_case_candidate(&bench, variant);
     place                    at[2] = {{&p->a, p->m, p->k, lead, 0}, {&p->b, p->k, p->n, lead, 0}};
     struct runner_steps     *steps;
     cl_mem                   scratch[4] = {NULL, NULL, NULL, NULL};
@@ -293,22 +265,17 @@ static void batches_are_copied_once_each(void **state)
     }
 }
 
-static int setup(void **state)
+static int set_up(void **state)
 {
     (void)state;
-    if (runner_open(&bench) != 0 || runner_start(&bench, &qst__builtin_nv_mma) != 0)
+    if (nv_case_open(&bench) != 0)
         return -1;
-    bench.device.type = QST_DEVICE_GPU;
-    bench.device.vendor_id = 0x10de;
-    bench.device.compute_capability = 90;
-    bench.device.units = 132;
-    bench.device.clock_mhz = 1980;
-    bench.device.max_alloc = 35ull << 30;
+    nv_case_h200(&bench);
     bench.device.flags |= QST_DEVICE_PRESUMED; /* priorities may ask what it can */
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down(void **state)
 {
     (void)state;
     runner_close(&bench);
@@ -325,5 +292,5 @@ int main(void)
         cmocka_unit_test(elements_come_to_their_places),
         cmocka_unit_test(batches_are_copied_once_each),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

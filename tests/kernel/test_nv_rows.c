@@ -3,8 +3,7 @@
  * test_nv_rows.c: the matmul candidates of nv_mma where there is no such GPU: all are refused with a reason on the device
  * that is there; on the facts of an H200 their legality, programs, launches and costs are what the tables mean.
  */
-#include "runner.h"
-#include <quernstone/matmul.h>
+#include "nv_case.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,52 +12,24 @@
 
 #include <cmocka.h>
 
-extern const qst_plugin qst__builtin_nv_mma;
-
 static struct runner bench;
 static qst_device    there; /* what the host's device really is */
-
-static int is_matmul(const struct runner_candidate *c)
-{
-    return strcmp(c->candidate.op, "matmul") == 0;
-}
-
-static struct runner_candidate *named(const char *variant)
-{
-    for (uint32_t i = 0; i < bench.n; i++)
-        if (is_matmul(&bench.candidates[i]) && strcmp(bench.candidates[i].candidate.variant, variant) == 0)
-            return &bench.candidates[i];
-    fail_msg("no candidate %s", variant);
-    return NULL;
-}
 
 static void as_there(void)
 {
     bench.device = there;
 }
+
 static void as_h200(void)
 {
     bench.device = there;
-    bench.device.type = QST_DEVICE_GPU;
-    bench.device.vendor_id = 0x10de;
-    bench.device.compute_capability = 90;
-    bench.device.units = 132;
-    bench.device.clock_mhz = 1980;
-    bench.device.max_group = bench.device.max_group_dim[0] = 1024;
-    bench.device.max_alloc = 35ull << 30;
+    nv_case_h200(&bench);
 }
 
 static int32_t can(const char *variant, const qst_matmul *p, const char **why)
 {
-    struct runner_candidate *c = named(variant);
+    struct runner_candidate *c = nv_case_candidate(&bench, variant);
     return c->candidate.can_run(c->candidate.user, &bench.device, p, why);
-}
-
-static void refuses(const char *variant, const qst_matmul *p, const char *reason)
-{
-    const char *why = NULL;
-    assert_int_equal(can(variant, p, &why), QST_E_UNSUPPORTED);
-    assert_string_equal(why, reason);
 }
 
 /* Aligned squares. */
@@ -68,12 +39,6 @@ static qst_matmul square(int64_t n, uint32_t type)
     qst_matmul_init(&p, n, n, n, type);
     p.a.align = p.b.align = p.c.align = 4;
     return p;
-}
-
-static double cost(const char *variant, const qst_matmul *p)
-{
-    struct runner_candidate *c = named(variant);
-    return c->candidate.estimate(c->candidate.user, &bench.device, p);
 }
 
 /* ---- Without the GPU --------------------------------------------------------------------------------------------- */
@@ -90,7 +55,7 @@ static void elsewhere_all_are_refused_with_a_reason(void **state)
     for (uint32_t i = 0; i < bench.n; i++) {
         const qst_candidate *c = &bench.candidates[i].candidate;
         const char          *why = NULL;
-        if (!is_matmul(&bench.candidates[i]))
+        if (!nv_case_is_matmul(&bench.candidates[i]))
             continue;
         seen++;
         assert_int_equal(c->supports(c->user, &bench.device, &key, &why), QST_E_UNSUPPORTED);
@@ -113,36 +78,37 @@ static void what_cannot_be_expressed_is_refused(void **state)
     (void)state;
     as_h200();
     assert_int_equal(can("3xtf32_64x64x32", &p, NULL), QST_OK);
-    refuses("half_128x128x64", &p, "operands of f16 or bf16 only");
-    refuses("planes_128x128x32", &p, "m or n under 512: planes cost more than they give");
+    nv_case_refuses(&bench, "half_128x128x64", &p, "operands of f16 or bf16 only");
+    nv_case_refuses(&bench, "planes_128x128x32", &p, "m or n under 512: planes cost more than they give");
     p = square(256, QST_F16);
-    refuses("fma_64x64x16", &p, "f32 only");
+    nv_case_refuses(&bench, "fma_64x64x16", &p, "f32 only");
     assert_int_equal(can("half_64x64x64_48k", &p, NULL), QST_OK);
     p.c.type = QST_F32;
     assert_int_equal(can("half_64x64x64_48k", &p, NULL), QST_OK);
     p.c.type = QST_BF16;
-    refuses("half_64x64x64_48k", &p, "A and B both f32, or both f16 or bf16 with C like them or f32");
+    nv_case_refuses(&bench, "half_64x64x64_48k", &p, "A and B both f32, or both f16 or bf16 with C like them or f32");
     p = square(256, QST_F32);
     p.a.col = 2;
-    refuses("fma_64x64x16", &p, "neither rows nor columns of A are adjacent");
+    nv_case_refuses(&bench, "fma_64x64x16", &p, "neither rows nor columns of A are adjacent");
     p = square(256, QST_F32);
     p.c.row = 1;
     p.c.col = 256;
-    refuses("fma_64x64x16", &p, "columns of C are not adjacent");
+    nv_case_refuses(&bench, "fma_64x64x16", &p, "columns of C are not adjacent");
     p = square(256, QST_F32);
     p.a.row = (int64_t)1 << 31;
-    refuses("fma_64x64x16", &p, "a stride of 2^31 or more");
+    nv_case_refuses(&bench, "fma_64x64x16", &p, "a stride of 2^31 or more");
     p = square(256, QST_F32);
     p.k = 63;
-    refuses("3xtf32_64x64x32", &p, "k under 64: too short a sum for the bound of numerics PLAIN");
+    nv_case_refuses(&bench, "3xtf32_64x64x32", &p, "k under 64: too short a sum for the bound of numerics PLAIN");
     assert_int_equal(can("fma_64x64x16", &p, NULL), QST_OK);
     assert_int_equal(can("tf32_64x64x32", &p, NULL), QST_OK);
     p = square(1024, QST_F32);
     p.k = 1023;
-    refuses("planes_128x128x32", &p, "k under 1024: too short for the bound of numerics PLAIN from planes");
+    nv_case_refuses(&bench, "planes_128x128x32", &p,
+                    "k under 1024: too short for the bound of numerics PLAIN from planes");
     p = square(1024, QST_F32);
     qst_matmul_batch(&p, 2);
-    refuses("planes_128x128x32", &p, "a batch: planes are for single products");
+    nv_case_refuses(&bench, "planes_128x128x32", &p, "a batch: planes are for single products");
     assert_int_equal(can("3xtf32_64x64x32", &p, NULL), QST_OK);
 }
 
@@ -158,11 +124,11 @@ static void tensor_copies_want_operands_aligned(void **state)
     p.m = 1021; /* no adjacent extent */
     assert_int_equal(can("half_tma_128x256x64", &p, NULL), QST_OK);
     p.a.align = 3;
-    refuses("half_tma_128x256x64", &p, reason);
-    refuses("half_tma_promoted_128x256x64", &p, reason);
+    nv_case_refuses(&bench, "half_tma_128x256x64", &p, reason);
+    nv_case_refuses(&bench, "half_tma_promoted_128x256x64", &p, reason);
     assert_int_equal(can("half_128x256x64", &p, NULL), QST_OK);
     p = square(1020, QST_BF16);
-    refuses("half_tma_128x128x64", &p, reason);
+    nv_case_refuses(&bench, "half_tma_128x128x64", &p, reason);
     p.a.row = p.b.row = 1024; /* rows of 1020 elements */
     assert_int_equal(can("half_tma_128x128x64", &p, NULL), QST_OK);
     p = square(1024, QST_BF16);
@@ -172,15 +138,15 @@ static void tensor_copies_want_operands_aligned(void **state)
     qst_matmul_batch(&p, 3);
     assert_int_equal(can("half_tma_128x128x64", &p, NULL), QST_OK);
     p.b.batch[QST_MATMUL_BATCHES - 1] = 1024 * 1024 + 4;
-    refuses("half_tma_128x128x64", &p, reason);
+    nv_case_refuses(&bench, "half_tma_128x128x64", &p, reason);
     p = square(1024, QST_F32);
-    refuses("half_tma_128x128x64", &p, "operands of f16 or bf16 only");
+    nv_case_refuses(&bench, "half_tma_128x128x64", &p, "operands of f16 or bf16 only");
 }
 
 /* The options of the program of a problem's only launch. */
 static const char *options_of(const char *variant, const qst_matmul *p, struct runner_steps *steps)
 {
-    struct runner_candidate *c = named(variant);
+    struct runner_candidate *c = nv_case_candidate(&bench, variant);
     int64_t                  values[QST_KEY_MAX] = {0};
     const qst_key            key = {QST_MATMUL_KEY_COUNT, 0, values};
     static qst_program       program;
@@ -264,7 +230,7 @@ static void planes_split_multiply_and_compute_the_rest(void **state)
     qst_matmul               p = square(2048, QST_F32);
     (void)state;
     as_h200();
-    c = named("planes_128x64x32_48k");
+    c = nv_case_candidate(&bench, "planes_128x64x32_48k");
     assert_int_equal(runner_record(&bench, c, &p, &steps), QST_OK);
     assert_int_equal(steps.n, QSTK_COUNT(expected));
     for (uint32_t i = 0; i < steps.n; i++)
@@ -291,23 +257,35 @@ static void costs_rank_as_measured(void **state)
     const qst_matmul half_large = square(4096, QST_F16);
     (void)state;
     as_h200();
-    assert_true(cost("half_64x64x64_48k", &half_small) < cost("half_tma_128x256x64", &half_small));
-    assert_true(cost("half_64x64x64_48k", &half_medium) < cost("half_tma_128x128x64", &half_medium));
-    assert_true(cost("half_promoted_64x64x64_48k", &half_medium) < cost("half_tma_promoted_128x128x64", &half_medium));
-    assert_true(cost("half_tma_128x128x64", &half_medium) < cost("half_tma_128x256x64", &half_medium));
-    assert_true(cost("half_tma_128x256x64", &half_large) < cost("half_128x256x64", &half_large));
-    assert_true(cost("half_tma_promoted_128x256x64", &half_large) < cost("half_promoted_128x128x64", &half_large));
-    assert_true(cost("3xtf32_32x64x32_ways4", &small) < cost("3xtf32_64x64x32", &small));
-    assert_true(cost("3xtf32_64x64x32", &small) < cost("3xtf32_128x128x16_48k", &small));
-    assert_true(cost("3xtf32_64x64x32", &medium) < cost("3xtf32_128x128x16_48k", &medium));
-    assert_true(cost("3xtf32_128x128x16_48k", &large) < cost("3xtf32_64x64x32", &large));
-    assert_true(cost("planes_128x128x32", &large) < cost("3xtf32_128x128x16_48k", &large));
-    assert_true(cost("3xtf32_128x128x16_48k", &large) < cost("fma_128x128x16", &large));
-    assert_true(cost("3xtf32_mma_128x64x16", &large) < cost("fma_128x128x16", &large));
-    assert_true(cost("fma_64x128x16", &large) < cost("fma_128x128x16", &large));
-    assert_true(cost("fma_64x128x16", &medium) < cost("fma_32x32x16", &medium));
-    assert_true(cost("fma_32x32x16", &small) < cost("fma_64x64x16", &small));
-    assert_true(cost("3xtf32_64x64x32_ways2", &medium) < cost("3xtf32_64x64x32", &medium));
+    assert_true(nv_case_cost(&bench, "half_64x64x64_48k", &half_small) <
+                nv_case_cost(&bench, "half_tma_128x256x64", &half_small));
+    assert_true(nv_case_cost(&bench, "half_64x64x64_48k", &half_medium) <
+                nv_case_cost(&bench, "half_tma_128x128x64", &half_medium));
+    assert_true(nv_case_cost(&bench, "half_promoted_64x64x64_48k", &half_medium) <
+                nv_case_cost(&bench, "half_tma_promoted_128x128x64", &half_medium));
+    assert_true(nv_case_cost(&bench, "half_tma_128x128x64", &half_medium) <
+                nv_case_cost(&bench, "half_tma_128x256x64", &half_medium));
+    assert_true(nv_case_cost(&bench, "half_tma_128x256x64", &half_large) <
+                nv_case_cost(&bench, "half_128x256x64", &half_large));
+    assert_true(nv_case_cost(&bench, "half_tma_promoted_128x256x64", &half_large) <
+                nv_case_cost(&bench, "half_promoted_128x128x64", &half_large));
+    assert_true(nv_case_cost(&bench, "3xtf32_32x64x32_ways4", &small) <
+                nv_case_cost(&bench, "3xtf32_64x64x32", &small));
+    assert_true(nv_case_cost(&bench, "3xtf32_64x64x32", &small) <
+                nv_case_cost(&bench, "3xtf32_128x128x16_48k", &small));
+    assert_true(nv_case_cost(&bench, "3xtf32_64x64x32", &medium) <
+                nv_case_cost(&bench, "3xtf32_128x128x16_48k", &medium));
+    assert_true(nv_case_cost(&bench, "3xtf32_128x128x16_48k", &large) <
+                nv_case_cost(&bench, "3xtf32_64x64x32", &large));
+    assert_true(nv_case_cost(&bench, "planes_128x128x32", &large) <
+                nv_case_cost(&bench, "3xtf32_128x128x16_48k", &large));
+    assert_true(nv_case_cost(&bench, "3xtf32_128x128x16_48k", &large) < nv_case_cost(&bench, "fma_128x128x16", &large));
+    assert_true(nv_case_cost(&bench, "3xtf32_mma_128x64x16", &large) < nv_case_cost(&bench, "fma_128x128x16", &large));
+    assert_true(nv_case_cost(&bench, "fma_64x128x16", &large) < nv_case_cost(&bench, "fma_128x128x16", &large));
+    assert_true(nv_case_cost(&bench, "fma_64x128x16", &medium) < nv_case_cost(&bench, "fma_32x32x16", &medium));
+    assert_true(nv_case_cost(&bench, "fma_32x32x16", &small) < nv_case_cost(&bench, "fma_64x64x16", &small));
+    assert_true(nv_case_cost(&bench, "3xtf32_64x64x32_ways2", &medium) <
+                nv_case_cost(&bench, "3xtf32_64x64x32", &medium));
 }
 
 /* Copies element by element cost most where two sets of work-items share a slice; short sums are mostly stores. */
@@ -317,20 +295,14 @@ static void costs_of_ragged_problems_rank_as_measured(void **state)
     (void)state;
     as_h200();
     qst_matmul_init(&p, 1023, 1023, 1279, QST_F32);
-    assert_true(cost("3xtf32_64x64x32", &p) < cost("3xtf32_64x64x32_ways2", &p));
+    assert_true(nv_case_cost(&bench, "3xtf32_64x64x32", &p) < nv_case_cost(&bench, "3xtf32_64x64x32_ways2", &p));
     qst_matmul_init(&p, 2999, 2999, 79, QST_F32);
-    assert_true(cost("3xtf32_64x64x16_32k", &p) < cost("3xtf32_128x64x32", &p));
-    assert_true(cost("3xtf32_64x64x16_32k", &p) < cost("3xtf32_mma_64x64x32", &p));
+    assert_true(nv_case_cost(&bench, "3xtf32_64x64x16_32k", &p) < nv_case_cost(&bench, "3xtf32_128x64x32", &p));
+    assert_true(nv_case_cost(&bench, "3xtf32_64x64x16_32k", &p) < nv_case_cost(&bench, "3xtf32_mma_64x64x32", &p));
     qst_matmul_init(&p, 33, 97, 2940, QST_F32);
-    assert_true(cost("3xtf32_32x64x32_ways4", &p) < cost("3xtf32_64x64x32_ways2", &p));
+    assert_true(nv_case_cost(&bench, "3xtf32_32x64x32_ways4", &p) < nv_case_cost(&bench, "3xtf32_64x64x32_ways2", &p));
     qst_matmul_init(&p, 303, 2999, 31, QST_F32);
-    assert_true(cost("fma_64x64x16", &p) < cost("fma_128x128x16", &p));
-}
-
-static int32_t priority(const char *variant, const qst_key *key)
-{
-    struct runner_candidate *c = named(variant);
-    return c->candidate.memberships[0].priority(c->candidate.user, &bench.device, key);
+    assert_true(nv_case_cost(&bench, "fma_64x64x16", &p) < nv_case_cost(&bench, "fma_128x128x16", &p));
 }
 
 /* In the bucket of k up to 64 some products are too short for three products of parts: the best of the rows that take
@@ -352,21 +324,21 @@ static void a_bucket_has_a_row_that_takes_all_of_it_at_first(void **state)
     p.k = 63;
     assert_int_equal(can("fma_32x32x16", &p, NULL), QST_OK);
     assert_int_equal(can("3xtf32_mma_64x64x32", &p, NULL), QST_E_UNSUPPORTED);
-    assert_true(priority("fma_32x32x16", &key) > priority("fma_128x128x16", &key));
+    assert_true(nv_case_priority(&bench, "fma_32x32x16", &key) > nv_case_priority(&bench, "fma_128x128x16", &key));
     values[QST_MATMUL_KEY_K] = 1024;
-    assert_true(priority("3xtf32_mma_64x64x32", &key) > priority("fma_32x32x16", &key));
+    assert_true(nv_case_priority(&bench, "3xtf32_mma_64x64x32", &key) > nv_case_priority(&bench, "fma_32x32x16", &key));
 }
 
-static int setup(void **state)
+static int set_up(void **state)
 {
     (void)state;
-    if (runner_open(&bench) != 0 || runner_start(&bench, &qst__builtin_nv_mma) != 0)
+    if (nv_case_open(&bench) != 0)
         return -1;
     there = bench.device;
     return 0;
 }
 
-static int teardown(void **state)
+static int tear_down(void **state)
 {
     (void)state;
     runner_close(&bench);
@@ -386,5 +358,5 @@ int main(void)
         cmocka_unit_test(costs_of_ragged_problems_rank_as_measured),
         cmocka_unit_test(a_bucket_has_a_row_that_takes_all_of_it_at_first),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_cpu_choice.c: who of cpu_gemm and gemv is compared at all for a key's sizes, and who comes first by estimate: what
+ * keeps programs unbuilt, and equals from being told apart by noise. Nothing is run.
+ */
+#include "matmul_case.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+extern const qst_plugin qst__builtin_cpu_gemm, qst__builtin_gemv;
+
+static struct runner bench;
+
+/* A key of these sizes, A and B of a type, C too. */
+typedef struct sized {
+    int64_t values[QST_KEY_MAX];
+} sized;
+
+static sized key_of(int64_t m, int64_t n, int64_t k, uint32_t type)
+{
+    sized key = {{0}};
+    key.values[QST_MATMUL_KEY_M] = m;
+    key.values[QST_MATMUL_KEY_N] = n;
+    key.values[QST_MATMUL_KEY_K] = k;
+    key.values[QST_MATMUL_KEY_ELEM_LHS] = key.values[QST_MATMUL_KEY_ELEM_OUT] = type;
+    return key;
+}
+
+/* Who is not compared at once has a reason. */
+static void supported(const char *name, const sized *sizes, int32_t status)
+{
+    const qst_key        key = {QST_MATMUL_KEY_COUNT, 0, sizes->values};
+    const qst_candidate *c = &matmul_case_candidate(&bench, name)->candidate;
+    const char          *why = NULL;
+    const int32_t        got = c->supports(c->user, &bench.device, &key, &why);
+    if (got != status || (why != NULL) != (status != QST_OK))
+        fail_msg("%s for %d x %d x %d: %d, not %d (%s)", name, (int)sizes->values[QST_MATMUL_KEY_M],
+                 (int)sizes->values[QST_MATMUL_KEY_N], (int)sizes->values[QST_MATMUL_KEY_K], got, status,
+                 why ? why : "no reason");
+}
+
+/* Rows that are no use for a key's sizes, or do what another does, are a last resort there. */
+static void sizes(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t     m, n, k;
+        int32_t     status;
+    } all[] = {
+        {"cpu_gemm.6x4_k128", 64, 64, 64, QST_OK},
+        {"cpu_gemm.6x4_k384", 64, 64, 64, QST_POOR}, /* what 6x4_k128 does */
+        {"cpu_gemm.6x4_k384", 0, 0, 0, QST_OK},      /* a key that says nothing of sizes */
+        {"cpu_gemm.6x4_k256", 512, 512, 256, QST_OK},
+        {"cpu_gemm.6x4_k384", 512, 512, 256, QST_POOR},
+        {"cpu_gemm.6x4_k384", 512, 512, 512, QST_OK},
+        {"cpu_gemm.6x4_k256_ab_rows2", 512, 32, 128, QST_POOR},
+        {"cpu_gemm.6x4_k256_ab_rows2", 128, 512, 128, QST_POOR},
+        {"cpu_gemm.6x4_k256_ab_grid", 128, 512, 128, QST_OK},
+        {"cpu_gemm.6x4_k256_ab_grid", 256, 256, 128, QST_OK}, /* 192 x 183 x 83 is of this key */
+        {"cpu_gemm.24x1_k128_ab_rows1", 512, 32, 1024, QST_OK},
+        {"cpu_gemm.24x1_k128_ab_rows1", 1024, 32, 32, QST_POOR},
+        {"cpu_gemm.24x1_k128_ab_rows1", 128, 32, 1024, QST_POOR},
+        {"cpu_gemm.6x4_k256_ab", 64, 64, 64, QST_POOR},
+        {"cpu_gemm.6x4_k256_ab", 32, 1024, 1024, QST_OK},
+        {"cpu_gemm.6x4_k128_ab_rows2", 32, 1024, 128, QST_POOR}, /* what 6x4_k256_ab_rows2 does */
+        {"cpu_gemm.6x4_k256_ab_grid", 1024, 1024, 1024, QST_POOR},
+        {"cpu_gemm.6x4_k256_ab", 1024, 1024, 1024, QST_POOR}, /* what tall rows do faster */
+        {"cpu_gemm.6x4_k128_ab_rows2", 256, 256, 256, QST_POOR},
+        {"cpu_gemm.24x1_k128_ab_rows1", 1024, 1024, 1024, QST_OK},
+        {"cpu_gemm.24x1_k128_ab_rows1", 32, 1024, 1024, QST_POOR},
+        {"cpu_gemm.24x1_k128_a", 256, 256, 256, QST_OK},
+        {"cpu_gemm.24x1_k128_a", 256, 32, 256, QST_POOR},
+        {"cpu_gemm.24x1_k128_a", 1024, 1024, 1024, QST_POOR},
+        {"cpu_gemm.8x3_k192_ab_rows2", 1024, 1024, 1024, QST_POOR},
+        {"cpu_gemm.8x3_k64_columns1_ahead", 1024, 1024, 1024, QST_POOR},
+        {"cpu_gemm.8x3_k64_columns1_ahead", 16, 4096, 4096, QST_OK},
+        {"cpu_gemm.8x3_k32_a_columns1", 16, 4096, 4096, QST_POOR},
+        {"cpu_gemm.6x4_k384_split8", 64, 64, 64, QST_POOR},
+        {"cpu_gemm.6x4_k384_split8", 64, 64, 8192, QST_OK},
+        {"cpu_gemm.6x4_k384_split8", 64, 1024, 8192, QST_POOR},
+    };
+    uint32_t i;
+    (void)state;
+    for (i = 0; i < QSTK_COUNT(all); i++) {
+        const sized key = key_of(all[i].m, all[i].n, all[i].k, 0);
+        supported(all[i].name, &key, all[i].status);
+    }
+}
+
+static void sizes_by_type(void **state)
+{
+    const sized medium = key_of(1024, 1024, 1024, QST_F64), large = key_of(2048, 2048, 2048, QST_F64);
+    const sized half = key_of(64, 64, 64, QST_F16);
+    (void)state;
+    supported("cpu_gemm.24x1_k256_ab_rows1", &medium, QST_POOR); /* a tile of A larger than a first-level cache */
+    supported("cpu_gemm.24x1_k256_ab_rows1", &large, QST_OK);    /* for a long k */
+    supported("cpu_gemm.6x4_k256_ab", &half, QST_OK);
+    supported("cpu_gemm.8x3_k32_a_columns1", &half, QST_OK);
+}
+
+/* The cheapest by estimate where one of them is the fastest by far, or all are bound by memory and the first that is good
+ * enough ends the search: few rows, matrices larger than a second-level cache, products with a vector. */
+static void first_by_estimate(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t     m, n, k;
+        int         tb;
+    } all[] = {
+        {"cpu_gemm.8x3_k64_columns1_ahead", 4, 4096, 4096, 0},
+        {"cpu_gemm.8x3_k64_columns1_ahead", 32, 4096, 4096, 0},
+        {"cpu_gemm.24x1_k256_a", 256, 256, 256, 0},
+        {"cpu_gemm.24x1_k256_ab_rows1", 2048, 2048, 2048, 0},
+        {"gemv.dot_8x1", 4096, 1, 4096, 0},
+        {"gemv.dot_8x1", 1, 4096, 4096, 1},
+        {"gemv.sweep_16", 1, 4096, 4096, 0},
+    };
+    qst_device device = bench.device; /* but for its size and speed, which decide */
+    uint32_t   i, j;
+    (void)state;
+    device.units = 2;
+    device.clock_mhz = 2300;
+    device.vector_f32 = 16;
+    device.local_bytes = 2 << 20;
+    for (i = 0; i < QSTK_COUNT(all); i++) {
+        const struct runner_candidate *first = NULL;
+        double                         least = 0;
+        qst_matmul                     p;
+        qst_matmul_init(&p, all[i].m, all[i].n, all[i].k, QST_F32);
+        p.b.row = all[i].tb ? 1 : p.b.row;
+        p.b.col = all[i].tb ? p.k : p.b.col;
+        for (j = 0; j < bench.n; j++) {
+            const qst_candidate *c = &bench.candidates[j].candidate;
+            const char          *why = NULL;
+            const double         ns = c->estimate(c->user, &device, &p);
+            if (c->can_run(c->user, &device, &p, &why) != QST_OK || (first && ns >= least))
+                continue;
+            first = &bench.candidates[j];
+            least = ns;
+        }
+        assert_non_null(first);
+        assert_string_equal(first->name, all[i].name);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return runner_open(&bench) || runner_start(&bench, &qst__builtin_cpu_gemm) ||
+           runner_start(&bench, &qst__builtin_gemv);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    runner_close(&bench);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(sizes_by_type),
+        cmocka_unit_test(first_by_estimate),
+    };
+    return cmocka_run_group_tests_name("cpu_choice", tests, set_up, tear_down);
+}
