@@ -3,6 +3,7 @@
  * program-build.c: from what a candidate gives to a program that can run: a kept binary where there is one, else a
  * builder, else the driver; and back, from a program to the binary that is kept. */
 #include "cl/builder.h"
+#include "cl/canary.h"
 #include "cl/program-state.h"
 #include "cl/retarget.h"
 
@@ -60,6 +61,10 @@ static bool load(qst__programs *programs, const qst_program *desc, const char *o
     if (!programs->binaries.load || desc->form == QST_PROGRAM_BINARY)
         return false;
     status = programs->binaries.load(programs->binaries.user, program->digest, &bytes, &length);
+    if (status == QST_E_BUILD && program->vital) {
+        qst__free(programs->alloc, bytes);
+        return false;
+    }
     if (status == QST_E_BUILD) { /* it failed on this driver before: the log is all there is */
         program->code = CL_BUILD_PROGRAM_FAILURE;
         program->log = (char *)bytes;
@@ -92,7 +97,7 @@ static void save_failure(const qst__programs *programs, const qst__program *prog
 {
     const char *log = qst__program_log(program);
 
-    if (programs->binaries.save && program->code == CL_BUILD_PROGRAM_FAILURE)
+    if (programs->binaries.save && program->code == CL_BUILD_PROGRAM_FAILURE && !program->vital)
         programs->binaries.save(programs->binaries.user, program->digest, true, log, strlen(log));
 }
 
@@ -141,6 +146,13 @@ static cl_int retarget(const qst__programs *programs, const qst_program *desc, c
     return code;
 }
 
+/* Did it fail because nothing builds? A candidate's binary says nothing of that, and other codes are of what it asks for. */
+static bool is_unable(qst__programs *programs, const qst_program *desc, cl_int code)
+{
+    return desc->form != QST_PROGRAM_BINARY && (code == CL_BUILD_PROGRAM_FAILURE || qst__program_transient(code)) &&
+           !qst__canary_builds(programs, (size_t)desc->length);
+}
+
 /* By the driver alone. *cl is what there is to read a log from. */
 static cl_int build_by_driver(const qst__programs *programs, const qst_program *desc, const char *options,
                               qst__program *program, cl_program *cl)
@@ -171,10 +183,12 @@ int qst__program_build(qst__programs *programs, const qst_program *desc, const c
         tell_built(programs, program, options, QST__BUILT_STORE, *ns);
         return program->code == CL_SUCCESS ? QST__PROGRAM_BUILT : QST__PROGRAM_FAILED;
     }
+    program->unable = false;
     start = qst__now(&programs->clock);
     by_plugin = qst__builder_try(programs, desc, options, &cl);
     if (!by_plugin)
         code = build_by_driver(programs, desc, options, program, &cl);
+    program->unable = is_unable(programs, desc, code);
     *ns = qst__now(&programs->clock) - start;
     count_build(programs, desc->form);
     program->code = code;
@@ -190,7 +204,7 @@ int qst__program_build(qst__programs *programs, const qst_program *desc, const c
         (void)clReleaseProgram(cl);
     QST__LOG(programs->log, CL, INFO, "program of %llu bytes, options %s: %s (%d)\n%s",
              (unsigned long long)desc->length, options, qst__cl_name(code), (int)code, qst__program_log(program));
-    if (qst__program_transient(code))
+    if (program->unable || qst__program_transient(code))
         return QST__PROGRAM_EMPTY;
     save_failure(programs, program);
     return QST__PROGRAM_FAILED;

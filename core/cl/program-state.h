@@ -7,7 +7,7 @@
 #include "cl/program.h"
 
 enum {
-    QST__PROGRAM_EMPTY, /* nobody builds it: new, or the build failed by a lack of memory and may be tried again */
+    QST__PROGRAM_EMPTY, /* nobody builds it: new, or the build failed by a lack of room and may be tried again */
     QST__PROGRAM_BUILDING,
     QST__PROGRAM_BUILT,
     QST__PROGRAM_FAILED /* for good */
@@ -19,9 +19,11 @@ struct qst__program {
     int           state;
     qst__cond     changed;
     cl_program    cl;
-    atomic_bool   kept; /* its binary is in the store, or came from there */
-    char         *log;  /* NULL: none */
-    cl_int        code; /* of the failed build */
+    atomic_bool   kept;   /* its binary is in the store, or came from there */
+    char         *log;    /* NULL: none */
+    cl_int        code;   /* of the failed build */
+    bool          unable; /* it failed because nothing builds */
+    bool          vital;  /* its failures are not kept, nor believed where they were */
 };
 
 /* Fills an entry that is this thread's, without the lock: from a kept binary, by the builder, or by the driver. Gives its

@@ -72,15 +72,24 @@ static qst__program *find_or_add(qst__programs *programs, const uint8_t digest[3
     return program;
 }
 
-static qst_status build_failed(const qst__program *program, cl_int code, qst_error *err)
+/* With the lock held, for the log's sake. */
+static qst_status build_failed(const qst__program *program, qst_error *err)
 {
-    bool first = err && err->status == QST_OK;
-    if (qst__program_transient(code))
+    cl_int code = program->code;
+    bool   first = err && err->status == QST_OK;
+    if (program->unable)
+        (void)qst__fail(
+            err, QST_E_BUILD, "program",
+            "no program builds now, not even one that is known to be right: the driver's cache or TMPDIR may be "
+            "full or closed to it, or memory short; %s (%d): %.*s",
+            qst__cl_name(code), (int)code, LOG_IN_ERROR, qst__program_log(program));
+    else if (qst__program_transient(code))
         return qst__fail_cl(err, code, "program", "the build gives %s (%d)", qst__cl_name(code), (int)code);
-    (void)qst__fail(err, QST_E_BUILD, "program", "%s (%d): %.*s", qst__cl_name(code), (int)code, LOG_IN_ERROR,
-                    qst__program_log(program));
+    else
+        (void)qst__fail(err, QST_E_BUILD, "program", "%s (%d): %.*s", qst__cl_name(code), (int)code, LOG_IN_ERROR,
+                        qst__program_log(program));
     if (first)
-        err->cl_code = code;
+        err->cl_code = program->unable ? CL_COMPILER_NOT_AVAILABLE : code;
     return QST_E_BUILD;
 }
 
@@ -143,7 +152,6 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
 {
     uint8_t    digest[32];
     uint64_t   ns = 0, waited = 0;
-    cl_int     code;
     char      *options;
     qst_status status = identify(programs, desc, &options, digest, err);
     *out = NULL;
@@ -161,15 +169,13 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
     }
     if (program && program->state == QST__PROGRAM_EMPTY)
         build_entry(programs, desc, options, program, &ns);
-    code = program ? program->code : CL_SUCCESS;
-    qst__lock_give(&programs->lock);
-
     if (!program)
         status = qst__fail(err, QST_E_NOMEM, "program", "no memory for another program");
-    else if (code != CL_SUCCESS)
-        status = build_failed(program, code, err);
-    if (status == QST_OK || status == QST_E_BUILD)
+    else if (program->code != CL_SUCCESS)
+        status = build_failed(program, err);
+    if (status == QST_OK || (status == QST_E_BUILD && !program->unable))
         *out = program;
+    qst__lock_give(&programs->lock);
     if (build_ns) {
         *build_ns = ns + waited;
         if (programs->counters)
@@ -195,6 +201,20 @@ void qst__programs_expect(qst__programs *programs, const qst_program *desc)
     if (programs->counters)
         qst__waits_add(&programs->counters->waits, ns, 0);
     qst__free(programs->alloc, options);
+}
+
+void qst__programs_vital(qst__programs *programs, const qst_program *desc)
+{
+    qst__program *program;
+    uint8_t       digest[32];
+
+    if (qst__programs_digest(programs, desc, digest, NULL) != QST_OK)
+        return;
+    qst__lock_take(&programs->lock);
+    program = find_or_add(programs, digest);
+    if (program && program->state == QST__PROGRAM_EMPTY)
+        program->vital = true;
+    qst__lock_give(&programs->lock);
 }
 
 cl_program qst__program_cl(const qst__program *program)

@@ -4,7 +4,8 @@
  *
  * The key is a SHA-256 of form, data, canonical options (words sorted, single blanks; -D and -I words keep their own
  * text) and, for a retargeted program, target and marker. A build that failed is remembered with its log and not
- * repeated. Thread-safe: two threads that ask for the same program build it once.
+ * repeated, unless nothing builds at that moment (canary.h). Thread-safe: two threads that ask for the same program build
+ * it once.
  */
 #ifndef QST_CL_PROGRAM_H
 #define QST_CL_PROGRAM_H
@@ -63,7 +64,8 @@ typedef struct qst__programs {
     void *built_user;
     void (*fronted)(void *user);                /* a thread has left the front end; NULL: nobody is told */
     const qst__builder *(*builder)(void *user); /* asked before each build; NULL, or NULL given: the driver builds */
-    void *builder_user;                         /* of both */
+    void            *builder_user;              /* of both */
+    _Atomic uint32_t n_canaries;                /* so far */
 } qst__programs;
 
 void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const qst__log *log, cl_context context,
@@ -72,14 +74,24 @@ void qst__programs_finish(qst__programs *programs);
 
 /* Gives the built program, borrowed until finish. build_ns: time that this call took for a build, its own or one that it
  * waited for; the counters get both; NULL: it counts for no one. E_BUILD: the error's text has the first lines of
- * the log that fit, and *out is the failed program, whose log is whole; it has no cl_program. Otherwise *out is NULL on
- * failure. */
+ * the log that fit, and *out is the failed program, whose log is whole; it has no cl_program. Where nothing builds now, it
+ * is E_BUILD too, as qst__programs_unable tells, and the next call tries again. Otherwise *out is NULL on failure. */
 qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
                              qst_error *err);
+
+/* Did a build fail because nothing builds now? Its error's code is as where there is no compiler. */
+static inline bool qst__programs_unable(const qst_error *err)
+{
+    return err && err->status == QST_E_BUILD && err->cl_code == CL_COMPILER_NOT_AVAILABLE;
+}
 
 /* Builds the program if nobody has begun to: for whoever builds ahead, and so waits for no other. A failure shows when it
  * is got. */
 void qst__programs_expect(qst__programs *programs, const qst_program *desc);
+
+/* From now on no kept failure of the program is believed, and none of it is kept: for what nothing works without, and which is
+ * known to be right. It is tried once a process then, whatever became of it in others. */
+void qst__programs_vital(qst__programs *programs, const qst_program *desc);
 
 /* Has the program's binary kept. To be called once its kernels have run with the local sizes they will be used with,
  * and have finished: some drivers compile at the first launch, and what was not compiled by then is not in the binary.

@@ -59,6 +59,7 @@ enum {
     QST__VERDICT_ROOF = 1u << 1,    /* the roof ended it: who has most samples under limit_ns wins */
     QST__VERDICT_MEDIANS = 1u << 3, /* decided by medians alone */
     QST__VERDICT_COLD = 1u << 4,    /* operands were out of the caches before each sample */
+    QST__VERDICT_PROVEN = 1u << 5,  /* who does not build did not while others did; without it they are tried again */
     QST__VERDICT_PRIOR = 1u << 2    /* from elsewhere (another driver, an older judge, an import): to be re-checked */
 };
 

@@ -69,6 +69,7 @@ void qst__remember(qst__entry *entry, const qst__verdict *verdict)
     if (!qst__drivers_have(verdict->driver, entry->shelf->site->facts.stack))
         stored.driver = (char *)entry->shelf->site->facts.stack;
     stored.ruler_revision = QST__RULER_RULES;
+    stored.flags |= QST__VERDICT_PROVEN;
     stored.at_s = (uint64_t)time(NULL);
     status = qst__verdict_encode(&stored, entry->text, &ctx->alloc, &bytes, &length);
     qst__answer_key(entry, digest);
@@ -145,12 +146,14 @@ static const char *doubt(const qst__entry *entry, const qst__verdict *v)
     return v->flags & QST__VERDICT_PRIOR ? "it was imported" : NULL;
 }
 
-/* What did not build under one driver may build under another: it is tried once more. */
+/* What did not build under one driver may build under another, and where earlier versions kept it, for want of room: it is
+ * tried once more. */
 static void weigh_builds(const qst__entry *entry, qst__verdict *v)
 {
     uint32_t i;
 
-    if (!v->driver || !*v->driver || qst__drivers_have(v->driver, entry->shelf->site->facts.stack))
+    if ((v->flags & QST__VERDICT_PROVEN) &&
+        (!v->driver || !*v->driver || qst__drivers_have(v->driver, entry->shelf->site->facts.stack)))
         return;
     for (i = 0; i < v->n; i++)
         if (v->findings[i].outcome == QST__OUTCOME_BUILD) {

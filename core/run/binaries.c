@@ -11,6 +11,7 @@
 
 #define SCHEMA  2u
 #define FAILED  1u
+#define PROVEN  2u                                        /* and a program known to be right was built right then */
 #define RENEW_S 86400u                                    /* the time of last use is no finer than this */
 enum { MAGIC, VERSION, CRC, LENGTH, FLAGS, USED, WORDS }; /* of the header */
 #define HEADER  (WORDS * 4u)
@@ -70,6 +71,7 @@ qst_status qst__binary_open(qst__binary *binary, const void *key, uint64_t key_b
     binary->bytes = v + HEADER + KEY;
     binary->length = get(v, LENGTH);
     binary->failed = (get(v, FLAGS) & FAILED) != 0;
+    binary->proven = (get(v, FLAGS) & PROVEN) != 0;
     binary->used_s = get(v, USED);
     return QST_OK;
 }
@@ -78,7 +80,7 @@ typedef struct loaded {
     const qst__site *site;
     uint8_t         *bytes; /* terminated, so that a log is text */
     size_t           length;
-    bool             failed;
+    bool             failed, proven;
     uint32_t         used_s;
     qst_status       status;
 } loaded;
@@ -93,6 +95,7 @@ static int32_t take(void *user, const void *key, uint64_t key_bytes, const void 
         return 1;
     l->length = b.length;
     l->failed = b.failed;
+    l->proven = b.proven;
     l->used_s = b.used_s;
     l->bytes = qst__zalloc(&l->site->ctx->alloc, b.length + 1);
     if (l->bytes)
@@ -117,7 +120,7 @@ static void keep(const qst__site *site, const uint8_t key[KEY], bool failed, con
         put(value, MAGIC, magic);
         put(value, VERSION, SCHEMA);
         put(value, LENGTH, (uint32_t)length);
-        put(value, FLAGS, failed ? FAILED : 0);
+        put(value, FLAGS, failed ? FAILED | PROVEN : 0);
         put(value, USED, now_s());
         put(value, CRC, qst__crc32(0, value + COVERED, HEADER + KEY + length - COVERED));
         status = ctx->store.put(ctx->store.self, QST_DB_PROGRAMS, key, KEY, value, HEADER + KEY + length);
@@ -132,7 +135,7 @@ static qst_status load(void *user, const uint8_t digest[32], uint8_t **bytes, si
     const qst__site *site = user;
     qst_context     *ctx = site->ctx;
     uint8_t          key[KEY];
-    loaded           l = {site, NULL, 0, false, 0, QST_E_NOTFOUND};
+    loaded           l = {.site = site, .status = QST_E_NOTFOUND};
     uint32_t         now = now_s();
     int32_t          got;
 
@@ -143,6 +146,10 @@ static qst_status load(void *user, const uint8_t digest[32], uint8_t **bytes, si
     if (got < 0 || l.status != QST_OK) {
         if (got >= 0 && l.status == QST_E_CORRUPT)
             QST__LOG(&ctx->log, STORE, WARN, "%s: a kept program is damaged and built again", ctx->store.name);
+        return QST_E_NOTFOUND;
+    }
+    if (l.failed && !l.proven) { /* by an earlier version, maybe for want of room */
+        qst__free(&ctx->alloc, l.bytes);
         return QST_E_NOTFOUND;
     }
     if (now > l.used_s && now - l.used_s > RENEW_S)

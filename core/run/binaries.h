@@ -3,9 +3,9 @@
  * binaries.h: program binaries of a site, kept in the context's store.
  *
  * Key: SHA-256 of the program's digest, target, driver and pointer width. Value, little-endian words: magic "QSTP",
- * schema, CRC-32 of what follows, length of the bytes, flags (1: the log of a failed build), time of last use in s since
- * 1970 (renewed at most once a day); then the key once more, then the bytes. Any damage is a miss. Switched off by
- * programs.cache.
+ * schema, CRC-32 of what follows, length of the bytes, flags (1: the log of a failed build; 2: while another program did
+ * build, else it is tried again), time of last use in s since 1970 (renewed at most once a day); then the key once more,
+ * then the bytes. Any damage is a miss. Switched off by programs.cache.
  */
 #ifndef QST_RUN_BINARIES_H
 #define QST_RUN_BINARIES_H
@@ -18,7 +18,7 @@ void qst__binaries_attach(qst__site *site);
 typedef struct qst__binary {
     const uint8_t *bytes; /* binary, or log */
     size_t         length;
-    bool           failed;
+    bool           failed, proven;
     uint32_t       used_s;
 } qst__binary;
 qst_status qst__binary_open(qst__binary *binary, const void *key, uint64_t key_bytes, const void *value,

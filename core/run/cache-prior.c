@@ -126,7 +126,7 @@ static qst_status fill(qst__verdict *v, const qst__alloc *alloc, const char *tar
         qst__verdict_finish(v);
         return QST_E_NOMEM;
     }
-    v->flags = QST__VERDICT_PRIOR;
+    v->flags = QST__VERDICT_PRIOR | QST__VERDICT_PROVEN;
     v->at_s = (uint64_t)time(NULL);
     qst__decide(v);
     return QST_OK;

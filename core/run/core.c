@@ -46,6 +46,7 @@ static qst_status build(qst__shelf *shelf, uint32_t type, const qst__recipe *rec
         desc.data = source.text;
         desc.length = source.length;
         desc.options = options.text;
+        qst__programs_vital(&site->programs, &desc);
         if (recipe)
             status = qst__background_build(site, &desc, recipe, 0, bytes, "core", &ahead, err);
         if (!program)

@@ -42,8 +42,9 @@ static qst_status way_for(qst__route *route, uint32_t candidate, uint32_t depth,
     return QST_OK;
 }
 
-/* The best right candidate of the verdict that can run just this problem. */
-bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, uint32_t depth, qst__way **way)
+/* The best right candidate of the verdict that can run just this problem. *passed: a better one is to be built, and nothing
+ * builds now, which is not held against it. */
+static bool best_way(qst__route *route, const qst__verdict *verdict, uint32_t depth, qst__way **way, bool *passed)
 {
     const qst__set *set = &route->shelf->set->model;
     qst_context    *ctx = route->shelf->site->ctx;
@@ -62,10 +63,19 @@ bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, uint32_
         if (way_for(route, c, depth, way, &err) == QST_OK)
             return true;
         QST__LOG(&ctx->log, RUN, INFO, "%s is passed over: %s", set->candidates[c].name, err.text);
-        if (err.status != QST_E_UNSUPPORTED && err.status != QST_E_NOTFOUND && err.status != QST_E_NOMEM)
+        if (qst__programs_unable(&err))
+            *passed = true;
+        else if (err.status != QST_E_UNSUPPORTED && err.status != QST_E_NOTFOUND && err.status != QST_E_NOMEM)
             atomic_store(&route->entry->failed[c], 1);
     }
     return false;
+}
+
+bool qst__way_of_verdict(qst__route *route, const qst__verdict *verdict, uint32_t depth, qst__way **way)
+{
+    bool passed = false;
+
+    return best_way(route, verdict, depth, way, &passed);
 }
 
 /* The cheapest by estimate among the candidates that gave right results on this device, ~0 where there is none. */
@@ -182,22 +192,32 @@ static bool learn(qst__route *route, uint32_t depth)
     }
 }
 
-qst_status qst__resolve(qst__route *route, uint32_t depth, qst__way **way, bool *keep, qst_error *err)
-{
-    *keep = learn(route, depth);
-    return qst__resolve_known(route, depth, way, err);
-}
-
-qst_status qst__resolve_known(qst__route *route, uint32_t depth, qst__way **way, qst_error *err)
+/* *keep becomes false where the next call may find a better one. */
+static qst_status resolve(qst__route *route, uint32_t depth, qst__way **way, bool *keep, qst_error *err)
 {
     const qst__verdict *verdict = atomic_load_explicit(&route->entry->verdict, memory_order_acquire);
+    bool                passed = false, known = best_way(route, verdict, depth, way, &passed);
 
-    if (!qst__way_of_verdict(route, verdict, depth, way))
+    *keep = *keep && !passed;
+    if (!known)
         return safe_way(route, depth, way, err);
     /* Who tuned the key may have died before he kept them, or had another driver or pointer width. */
     if (!(verdict->flags & QST__VERDICT_PARTIAL))
         qst__binaries_note(route->shelf->site, *way);
     return QST_OK;
+}
+
+qst_status qst__resolve(qst__route *route, uint32_t depth, qst__way **way, bool *keep, qst_error *err)
+{
+    *keep = learn(route, depth);
+    return resolve(route, depth, way, keep, err);
+}
+
+qst_status qst__resolve_known(qst__route *route, uint32_t depth, qst__way **way, qst_error *err)
+{
+    bool ignored = false;
+
+    return resolve(route, depth, way, &ignored, err);
 }
 
 void qst__demote(qst__route *route, const qst__way *way, const qst_error *err)

@@ -37,6 +37,7 @@ typedef struct probing {
     uint64_t      span[QST_OPERANDS_MAX];
     uint64_t      spent_ns; /* runs, not builds */
     uint64_t      runs, kernels;
+    qst_error     unable; /* nothing builds now */
 } probing;
 
 /* ---- The problem and its operands --------------------------------------------------------------------------------- */
@@ -294,6 +295,8 @@ static void try_candidate(probing *p, uint32_t candidate)
         p->peak->value = value_of(p, ns);
         strncpy(p->peak->candidate, c->name, sizeof p->peak->candidate - 1);
     }
+    if (qst__programs_unable(&err))
+        p->unable = err;
     if (status != QST_OK)
         QST__LOG(&p->site->ctx->log, TUNE, INFO, "%s is passed over: %s", c->name, qst__error_text(&err, status));
     if (way) {
@@ -369,7 +372,9 @@ qst_status qst__peak_measure(qst__site *site, qst_set *set, qst__peak *peak, qst
         if (!(peak->value > 0))
             try_all(&p, QST_POOR);
         memcpy(peak->checksum, set->model.checksum, sizeof peak->checksum);
-        if (!(peak->value > 0))
+        if (!(peak->value > 0) && p.unable.status != QST_OK)
+            status = qst__pass(err, &p.unable);
+        else if (!(peak->value > 0))
             status = qst__fail(err, QST_E_NOTFOUND, set->model.op.name, "no candidate measures it here");
     }
     drop_operands(&p);

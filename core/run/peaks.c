@@ -63,6 +63,8 @@ static void note(qst__site *site, const qst__peak *peak)
     qst__lock_give(&site->lock);
 }
 
+/* That it cannot be measured is noted, too: once is enough. Where nothing could be built the tuning says so, and the next
+ * one asks again. */
 static void measure(qst__site *site, qst_set *set, qst__peak *peak)
 {
     qst_error err;
@@ -73,10 +75,12 @@ static void measure(qst__site *site, qst_set *set, qst__peak *peak)
         QST__LOG(&site->ctx->log, TUNE, INFO, "%s: %g by %s", set->model.op.name, peak->value, peak->candidate);
     } else {
         peak->value = 0;
+        if (qst__programs_unable(&err))
+            return;
         QST__LOG(&site->ctx->log, TUNE, WARN, "%s is not known: %s", set->model.op.name, err.text);
     }
     if (!atomic_load(&site->closing))
-        note(site, peak); /* also that it cannot be measured: once is enough */
+        note(site, peak);
 }
 
 /* Fills in the value of the peak that `peak` describes; 0 where it is not known. */

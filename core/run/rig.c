@@ -8,6 +8,7 @@
  */
 #include "run/rig.h"
 
+#include "cl/canary.h"
 #include "cl/timing.h"
 #include "run/background.h"
 #include "run/bench.h"
@@ -101,6 +102,7 @@ static qst_status warm_judge(qst__bench *r, qst_error *err)
  * that one tuned. What it cannot run stays NULL and is not judged by it. */
 static qst_status bind_other(qst__bench *r, qst__trial *trial, uint32_t candidate, qst__way **way, qst_error *err)
 {
+    bool       first = err && err->status == QST_OK;
     qst_error  refused;
     qst_status status;
 
@@ -110,7 +112,10 @@ static qst_status bind_other(qst__bench *r, qst__trial *trial, uint32_t candidat
     status = qst__way_create(way, r->shelf, candidate, &trial->key, trial->problem, r->depth, &refused);
     if (status == QST_OK || status == QST_E_UNSUPPORTED)
         return QST_OK;
-    return qst__fail(err, status, refused.source, "on a second shape: %s", refused.text);
+    (void)qst__fail(err, status, refused.source, "on a second shape: %s", refused.text);
+    if (first)
+        err->cl_code = refused.cl_code;
+    return status;
 }
 
 /* An operation without a judge is compared with its fallback. Bound without the lease: see bind_other. */
@@ -162,6 +167,16 @@ static void came_back(qst__bench *r, uint32_t candidate)
     r->tried[candidate].watched = false;
 }
 
+/* Did it fail because nothing builds now? Programs of launches were looked at when they were built; what a vendor's library
+ * builds is not seen. A candidate that has spoiled the context would spoil all that is built in it, too. */
+static bool is_unable(qst__bench *r, uint32_t candidate, qst_status status, const qst_error *err)
+{
+    if (r->shelf->set->model.candidates[candidate].desc.steps)
+        return qst__programs_unable(err);
+    return (status == QST_E_PLUGIN || status == QST_E_CL || status == QST_E_BUILD) &&
+           clFinish(r->site->bench) == CL_SUCCESS && !qst__canary_builds(&r->site->programs, 0);
+}
+
 static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out, qst_error *err)
 {
     qst__bench           *r = self;
@@ -190,6 +205,7 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
             status = bind_other(r, &r->real, candidate, &t->real, err);
         if (status != QST_OK) {
             came_back(r, candidate);
+            out->unable = is_unable(r, candidate, status, err);
             return status;
         }
     }
@@ -293,6 +309,7 @@ static qst_status rig_check(void *self, uint32_t candidate, uint64_t best_ns, do
         status = contact(r, t, best_ns, slow_factor, out, err);
     if (status != QST_OK) {
         came_back(r, candidate);
+        out->unable = is_unable(r, candidate, status, err);
         return status;
     }
     t->repeats = qst__bench_repeats(r, out->first_ns);

@@ -46,6 +46,25 @@ static qst_status ask_program(const binder *b, uint32_t index, qst_program *out,
     return QST_OK;
 }
 
+/* Does nothing work without it? A judge, a fallback, what is trivial, a probe. */
+static bool is_vital(const binder *b)
+{
+    const qst_op *op = &b->shelf->set->model.op;
+
+    return b->judge || (b->candidate->flags & QST_CANDIDATE_FALLBACK) || b->candidate == op->trivial ||
+           (op->flags & (QST_OP_PROBE_COMPUTE | QST_OP_PROBE_MEMORY | QST_OP_PROBE_LAUNCH)) != 0;
+}
+
+/* A program that is to be built. */
+static qst_status take_program(const binder *b, uint32_t index, qst_program *out, qst_error *err)
+{
+    qst_status status = ask_program(b, index, out, err);
+
+    if (status == QST_OK && is_vital(b))
+        qst__programs_vital(&b->shelf->site->programs, out);
+    return status;
+}
+
 /* Builds what a recorded recipe launches. */
 static void expect(const binder *b, const qst__recipe *recipe)
 {
@@ -57,7 +76,7 @@ static void expect(const binder *b, const qst__recipe *recipe)
         if (recipe->steps[i].op || p >= QST_PROGRAMS_MAX || (seen >> p & 1))
             continue;
         seen |= 1u << p;
-        if (ask_program(b, p, &desc, NULL) == QST_OK)
+        if (take_program(b, p, &desc, NULL) == QST_OK)
             qst__programs_expect(&b->shelf->site->programs, &desc);
     }
 }
@@ -131,7 +150,7 @@ static qst_status bind(const binder *b, qst__recipe *recipe, qst__runner **runne
         if (p >= QST_PROGRAMS_MAX)
             status = qst__fail(err, QST_E_PLUGIN, b->who, "program index %u is not under %u", p, QST_PROGRAMS_MAX);
         else if (!programs[p]) {
-            status = ask_program(b, p, &desc, err);
+            status = take_program(b, p, &desc, err);
             if (status == QST_OK)
                 status = build_ahead(b, &desc, recipe, p, way, err);
             if (status == QST_OK)

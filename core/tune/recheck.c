@@ -14,8 +14,9 @@ static void lease(const qst__task *task, bool take)
         task->lease(task->user, take);
 }
 
-/* The least of two samples, 0 where one fails; then `stage` and `status` say how. */
-static uint64_t measure(const qst__task *task, uint32_t candidate, int *stage, qst_status *status, qst_error *err)
+/* The least of two samples, 0 where one fails; then `stage` and `status` say how, and `unable` that others would fail too. */
+static uint64_t measure(const qst__task *task, uint32_t candidate, int *stage, qst_status *status, bool *unable,
+                        qst_error *err)
 {
     const qst__rig *rig = task->rig;
     qst__prepared   prepared = {0};
@@ -24,11 +25,13 @@ static uint64_t measure(const qst__task *task, uint32_t candidate, int *stage, q
 
     *stage = QST__STAGE_PREPARE;
     *status = rig->prepare(rig->self, candidate, &prepared, err);
+    *unable = prepared.unable;
     if (*status < 0)
         return 0;
     lease(task, true);
     *stage = QST__STAGE_CHECK;
     *status = rig->check(rig->self, candidate, 0, QST__SLOW_FACTOR, &checked, err);
+    *unable = checked.unable;
     for (uint32_t i = 0; i < SAMPLES && *status >= 0; i++) {
         *stage = QST__STAGE_SAMPLE;
         *status = rig->sample(rig->self, candidate, &ns, err);
@@ -60,9 +63,10 @@ static qst_status check_in_order(const qst__task *task, qst__verdict *verdict, q
         qst__finding *f = &verdict->findings[verdict->order[gone]];
         qst_error     why = {0};
         int           stage;
+        bool          unable;
         qst_status    status;
         uint64_t      before = f->samples.count ? qst__samples_median(&f->samples) : 0;
-        uint64_t      now = measure(task, verdict->order[gone], &stage, &status, &why);
+        uint64_t      now = measure(task, verdict->order[gone], &stage, &status, &unable, &why);
         if (status >= 0) {
             if (is_stale(task, verdict, before, now))
                 return qst__fail(err, QST_E_STALE, "tune", "%s takes %llu ns here, not %llu", f->name,
@@ -71,6 +75,8 @@ static qst_status check_in_order(const qst__task *task, qst__verdict *verdict, q
             verdict->n_order -= gone;
             return QST_OK;
         }
+        if (unable)
+            return qst__pass(err, &why);
         f->outcome = qst__schedule_outcome(stage, status);
         qst__finding_why(f, verdict->alloc, "%s", qst__error_text(&why, status));
     }

@@ -11,18 +11,21 @@
 /* How times are taken: the same way for all candidates of a key. */
 enum { QST__RULER_EVENTS, QST__RULER_MARKERS, QST__RULER_HOST };
 
-/* What preparing a candidate gave. */
+/* What preparing a candidate gave. `unable`: it failed, and so would any other now: nothing builds on this machine (a full
+ * disk). Nothing is held against it, and the tuning ends with that error. */
 typedef struct qst__prepared {
     uint64_t build_ns;  /* programs built, libraries opened; 0 where all was there */
     uint32_t launches;  /* of one execution; 1 for a vendor call */
     uint64_t workspace; /* bytes */
+    bool     unable;
 } qst__prepared;
 
-/* What first contact and verification gave. */
+/* What first contact and verification gave. `unable` as above. */
 typedef struct qst__checked {
     uint64_t build_ns;  /* what the first launch cost over the second: some drivers compile late */
     uint64_t first_ns;  /* the execution that was clocked */
     uint64_t verify_ns; /* inputs, judge, second shape */
+    bool     unable;
 } qst__checked;
 
 typedef struct qst__rig {

@@ -221,6 +221,14 @@ static bool prune(qst__schedule *s, uint32_t candidate, uint64_t best)
     return true;
 }
 
+/* Not its fault: it stays as it is. */
+static qst_status halt(qst__schedule *s, qst_status status, const qst_error *err)
+{
+    s->halted = status;
+    s->why = *err;
+    return status;
+}
+
 static qst_status prepare(qst__schedule *s, uint32_t candidate)
 {
     const qst__rig *rig = s->task->rig;
@@ -231,6 +239,8 @@ static qst_status prepare(qst__schedule *s, uint32_t candidate)
 
     f->build_ns += prepared.build_ns;
     s->built_ns += prepared.build_ns;
+    if (status < 0 && prepared.unable)
+        return halt(s, status, &err);
     if (status < 0) {
         drop(s, candidate, qst__schedule_outcome(PREPARE, status), qst__error_text(&err, status));
         return status;
@@ -287,6 +297,8 @@ static qst_status check(qst__schedule *s, uint32_t candidate, uint64_t best)
     s->spent_ns += took;
     f->verify_ns += checked.verify_ns < took ? checked.verify_ns : took;
     f->sample_ns += took - (checked.verify_ns < took ? checked.verify_ns : took); /* its first run */
+    if (status < 0 && checked.unable)
+        return halt(s, status, &err);
     if (status == QST_E_STALE && can_overturn(s))
         overturn(s, candidate, qst__error_text(&err, status));
     else if (status < 0)
@@ -344,14 +356,14 @@ static void contact_all(qst__schedule *s, uint32_t n)
 
     if (s->reigning != QST__NOBODY && !s->contacted[s->reigning])
         contact(s, s->reigning, round);
-    for (uint32_t i = 0; i < n && !s->roofed; i++) {
+    for (uint32_t i = 0; i < n && !s->roofed && !s->halted; i++) {
         if (contact_spent(s) && !qst__schedule_live(s, last) && fallback != QST__NOBODY && is_open(s, fallback))
             contact(s, fallback, round);
         if (contact_spent(s) && qst__schedule_live(s, last)) {
             s->spent = true;
             return;
         }
-        if (!s->contacted[s->queue[i]])
+        if (!s->contacted[s->queue[i]] && !s->halted)
             contact(s, s->queue[i], round);
     }
 }
@@ -363,7 +375,7 @@ void qst__schedule_run(qst__schedule *s, uint32_t n)
     for (uint32_t i = 0; i < s->n; i++)
         s->turns[i] = 0;
     contact_all(s, n);
-    if (!s->sole)
+    if (!s->sole && !s->halted)
         qst__schedule_sampling(s);
 }
 

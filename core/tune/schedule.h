@@ -49,6 +49,9 @@ typedef struct qst__schedule {
     bool     shortened;      /* runs are long: the rounds of all are */
     bool     fallback_right; /* it was found right in this tuning, whether it could be timed or not */
 
+    qst_status halted; /* QST_OK, or why nothing more can be tried now: see `unable` in rig.h */
+    qst_error  why;
+
     uint32_t min, max, final, confirm; /* samples */
     uint64_t limit_ns;                 /* roof, 0 where it does not end rounds */
     uint64_t budget_ns, build_budget_ns;

@@ -185,7 +185,8 @@ static bool succeeded(const qst__schedule *s, uint32_t round)
     return false;
 }
 
-/* Round after round. The rig is opened when the first candidate is about to be contacted. */
+/* Round after round. The rig is opened when the first candidate is about to be contacted. What was found before the tuning
+ * is halted was committed, as a part. */
 static qst_status run(qst__schedule *s, qst_error *err)
 {
     const qst__rig *rig = s->task->rig;
@@ -195,7 +196,7 @@ static qst_status run(qst__schedule *s, qst_error *err)
 
     for (uint32_t round = 1; round <= s->rounds->n_rounds; round++) {
         uint32_t n;
-        while ((n = qst__schedule_open(s, round)) > 0 && !s->roofed && !s->spent) {
+        while ((n = qst__schedule_open(s, round)) > 0 && !s->roofed && !s->spent && !s->halted) {
             if (!opened && (status = rig->open(rig->self, &ruler, err)) < 0)
                 return status;
             if (!opened)
@@ -204,13 +205,15 @@ static qst_status run(qst__schedule *s, qst_error *err)
             s->verdict->ruler = ruler;
             qst__schedule_run(s, n);
         }
+        if (s->halted)
+            break;
         qst__schedule_leave(s, n);
         if (s->roofed || s->spent || succeeded(s, round))
             break;
     }
     if (opened)
         rig->close(rig->self);
-    return QST_OK;
+    return s->halted ? qst__pass(err, &s->why) : QST_OK;
 }
 
 /* Did the budget leave something undone: candidates of the round, or a comparison with too few samples? */

@@ -34,12 +34,13 @@ static const char source[] =
 /* ---- Candidates ---------------------------------------------------------------------------------------------------- */
 
 typedef struct member {
-    char             letter;
-    uint32_t         revision;
-    char             variant[2], kernel[16], options[64];
-    cl_program       program; /* of the vendor's */
-    const field_job *job;
-    qst_candidate    desc;
+    char              letter;
+    uint32_t          revision;
+    char              variant[2], kernel[16], options[64];
+    cl_program        program; /* of the vendor's */
+    const qst_device *device;
+    const field_job  *job;
+    qst_candidate     desc;
 } member;
 
 static const qst_membership memberships[] = {{.group = "all", .constant = 1}};
@@ -79,26 +80,42 @@ static double estimate(void *user, const qst_device *device, const void *problem
 
 static int32_t library_open(void *user, const qst_device *device, void **instance, const char **why)
 {
-    member     *m = user;
-    const char *text = source;
-    cl_int      code;
+    member *m = user;
 
     *why = "libfield.so cannot be opened";
     if (!m->job->vendor)
         return QST_E_NOTFOUND;
-    m->program = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
-    if (code != CL_SUCCESS || clBuildProgram(m->program, 1, &device->id, m->options, NULL, NULL) != CL_SUCCESS)
-        return QST_E_BUILD;
+    m->device = device;
     *instance = m;
     return QST_OK;
 }
 
+/* At the first call, as such libraries do. */
+static bool library_build(member *m)
+{
+    const char *text = source;
+    cl_int      code;
+    cl_program  made = m->program;
+
+    if (made)
+        return true;
+    made = clCreateProgramWithSource(m->device->context, 1, &text, NULL, &code);
+    if (code != CL_SUCCESS)
+        return false;
+    code = clBuildProgram(made, 1, &m->device->id, m->options, NULL, NULL);
+    if (code == CL_SUCCESS)
+        m->program = made;
+    else
+        clReleaseProgram(made);
+    return code == CL_SUCCESS;
+}
+
 static int32_t library_enqueue(void *instance, const void *problem, const qst_call *call, const char **why)
 {
-    const member        *m = instance;
+    member              *m = instance;
     const blend_problem *p = problem;
-    cl_int               code;
-    cl_kernel            kernel = clCreateKernel(m->program, m->kernel, &code);
+    cl_int               code = CL_BUILD_PROGRAM_FAILURE;
+    cl_kernel            kernel = library_build(m) ? clCreateKernel(m->program, m->kernel, &code) : NULL;
     cl_ulong             x0 = call->operands[0].offset / 4, y0 = call->operands[1].offset / 4, n = (cl_ulong)p->n;
     float                a = (float)p->a, b = (float)p->b;
     const size_t         global = ITEMS, local = LOCAL;
@@ -121,7 +138,11 @@ static int32_t library_enqueue(void *instance, const void *problem, const qst_ca
 
 static void library_close(void *instance)
 {
-    clReleaseProgram(((member *)instance)->program);
+    member *m = instance;
+
+    if (m->program)
+        clReleaseProgram(m->program);
+    m->program = NULL;
 }
 
 /* Reads one member of a set and returns what follows it. */
@@ -324,9 +345,9 @@ int field_start(const field_job *job, int *from)
 {
     char numbers[200];
 
-    (void)snprintf(numbers, sizeof numbers, "%u %u %u %d %d %d %ld %d %d %d %d", job->bits, job->first, job->keys,
+    (void)snprintf(numbers, sizeof numbers, "%u %u %u %d %d %d %ld %d %d %d %d %u", job->bits, job->first, job->keys,
                    job->twice, job->vendor, job->settle, job->die_at, job->tell, job->fails, job->no_binary,
-                   job->bad_binary);
+                   job->bad_binary, job->full_from);
     return program_start(from, or_dash(job->folder), job->set, or_dash(job->config), or_dash(job->driver),
                          or_dash(job->version), or_dash(job->name), numbers, NULL);
 }
@@ -346,8 +367,8 @@ int field_child(int argc, char **argv)
     job.driver = or_null(argv[4]);
     job.version = or_null(argv[5]);
     job.name = or_null(argv[6]);
-    if (sscanf(argv[7], "%u %u %u %d %d %d %ld %d %d %d %d", &job.bits, &job.first, &job.keys, &n[6], &n[0], &n[1],
-               &job.die_at, &n[2], &n[3], &n[4], &n[5]) != 11)
+    if (sscanf(argv[7], "%u %u %u %d %d %d %ld %d %d %d %d %u", &job.bits, &job.first, &job.keys, &n[6], &n[0], &n[1],
+               &job.die_at, &n[2], &n[3], &n[4], &n[5], &job.full_from) != 12)
         return 2;
     job.twice = n[6];
     job.vendor = n[0];

@@ -45,6 +45,7 @@ typedef struct field_job {
     long        die_at;  /* the execution that is the process's last; 0: none */
     bool        tell;    /* standard output gets two bytes a finding, key and letter, once it is kept; then no report */
     char        fails;   /* programs of this letter do not build; 0: none */
+    uint32_t    full_from;   /* this build of a source and all after it fail, as on a full disk; 0: none */
     bool        no_binary;   /* clCreateProgramWithBinary fails */
     bool        bad_binary;  /* what it made does not build */
     uint64_t    stranger_ns; /* of kernels that are no candidate's; 0: 3 ms. In this process alone */
@@ -58,6 +59,7 @@ typedef struct field_report {
     uint32_t     revision[FIELD_KEYS];           /* the winner's */
     uint32_t     ran[FIELD_KEYS][FIELD_LETTERS]; /* executions while the key's call was made */
     uint32_t     builds[FIELD_LETTERS];          /* clBuildProgram, of a source */
+    uint32_t     builds_all;                     /* of anybody's source */
     uint32_t     binaries;                       /* clCreateProgramWithBinary */
     uint32_t     pauses;                         /* waits for another process's answer */
     uint32_t     again;                          /* executions of the second calls */

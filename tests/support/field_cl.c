@@ -207,9 +207,11 @@ cl_int __wrap_clBuildProgram(cl_program p, cl_uint n, const cl_device_id *list, 
     if (script.job && is_binary(p)) {
         if (script.job->bad_binary)
             return CL_BUILD_PROGRAM_FAILURE;
-    } else if (script.job && letter) {
-        script.report->builds[letter - 'a']++;
-        if (script.job->fails == letter)
+    } else if (script.job) {
+        script.report->builds_all++;
+        script.report->builds[letter ? letter - 'a' : 0] += letter != 0;
+        if ((letter && script.job->fails == letter) ||
+            (script.job->full_from && script.report->builds_all >= script.job->full_from))
             return CL_BUILD_PROGRAM_FAILURE;
     }
     return __real_clBuildProgram(p, n, list, options, done, user);

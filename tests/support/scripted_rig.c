@@ -71,6 +71,7 @@ static qst_status rig_prepare(void *user, uint32_t candidate, qst__prepared *out
     out->build_ns = script->build_ns;
     out->launches = script->launches ? script->launches : 1;
     out->workspace = script->workspace;
+    out->unable = script->unable && script->prepare < 0;
     note(self->log, sizeof self->log, "p:%s%s", variant(self, candidate), script->prepare < 0 ? "!" : "");
     return answer(script->prepare, script->prepare_text, err);
 }
@@ -96,6 +97,7 @@ static qst_status rig_check(void *user, uint32_t candidate, uint64_t best_ns, do
             self->now += script->verify_ns;
         }
     }
+    out->unable = script->unable && status < 0;
     note(self->log, sizeof self->log, "c:%s%s", variant(self, candidate), status < 0 ? "!" : "");
     return answer(status, script->check_text, err);
 }

@@ -72,8 +72,28 @@ static void other_caches(void **state)
     finish(&b);
 }
 
+/* Where nothing builds now an earlier answer is neither right nor stale: it stays as it is. */
+static void nothing_builds(void **state)
+{
+    toy_spec   specs[2];
+    rig_script scripts[2];
+    bench      b;
+    (void)state;
+
+    tuned(&b, specs, scripts, QST__CACHE_WARM);
+    scripts[0].unable = true;
+    scripts[0].prepare = QST_E_BUILD;
+    assert_int_equal(recheck(&b, scripts, QST__CACHE_WARM, 100), QST_E_BUILD);
+    assert_string_equal(outcome(&b, 0), "TIMED");
+    assert_int_equal(b.verdict.flags, QST__VERDICT_PRIOR);
+    scripts[0].prepare = QST_OK;
+    assert_int_equal(recheck(&b, scripts, QST__CACHE_WARM, 100), QST_OK);
+    finish(&b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_caches), cmocka_unit_test(other_caches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_caches), cmocka_unit_test(other_caches),
+                                       cmocka_unit_test(nothing_builds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -219,6 +219,42 @@ static void timeouts_between(void **state)
     finish(&b);
 }
 
+/* ---- Nothing builds ------------------------------------------------------------------------------------------------ */
+
+/* The tuning ends there, by a program of launches or by a vendor's library. What was found stays, nothing is held against
+ * anyone, and the next tuning goes on. */
+static void halted(void **state)
+{
+    toy_spec specs[] = {{.variant = "n", .fallback = true}, {.variant = "a"}, {.variant = "b"}, {.variant = "c"}};
+    (void)state;
+
+    for (int late = 0; late < 2; late++) {
+        rig_script scripts[] = {{.samples = {200}}, {.samples = {190}}, {.samples = {100}}, {.samples = {195}}};
+        bench      b;
+        scripts[2].unable = true;
+        scripts[2].prepare = late ? QST_OK : QST_E_BUILD;
+        scripts[2].check = late ? QST_E_CL : QST_OK;
+        scripts[2].prepare_text = scripts[2].check_text = "the disk is full";
+        start(&b, specs, scripts, 4);
+        assert_int_equal(tune(&b), late ? QST_E_CL : QST_E_BUILD);
+        assert_string_equal(b.err.text, "the disk is full");
+        assert_string_equal(b.rig.log,
+                            late ? "open p:n c:n n p:a c:a a p:b c:b! close" : "open p:n c:n n p:a c:a a p:b! close");
+        assert_string_equal(b.rig.commits, "n a");
+        assert_string_equal(outcome(&b, 1), "TIMED");
+        assert_string_equal(outcome(&b, 2), "UNTRIED");
+        assert_string_equal(outcome(&b, 3), "UNTRIED");
+        assert_true(b.verdict.flags & QST__VERDICT_PARTIAL);
+
+        scripts[2].unable = false;
+        scripts[2].prepare = scripts[2].check = QST_OK;
+        assert_int_equal(tune(&b), QST_OK);
+        assert_string_equal(winner(&b), "b");
+        assert_false(b.verdict.flags & QST__VERDICT_PARTIAL);
+        finish(&b);
+    }
+}
+
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
 /* Each allocation fails once: E_NOMEM or a verdict without some reason, never a leak. */
@@ -253,7 +289,7 @@ int main(void)
         cmocka_unit_test(saboteur),          cmocka_unit_test(nobody_is_right),   cmocka_unit_test(nobody_can),
         cmocka_unit_test(fallback_is_wrong), cmocka_unit_test(no_clock),          cmocka_unit_test(open_fails),
         cmocka_unit_test(wrong_later),       cmocka_unit_test(hopeless_baseline), cmocka_unit_test(launch_fails_later),
-        cmocka_unit_test(timeouts_between),  cmocka_unit_test(memory_fails),
+        cmocka_unit_test(timeouts_between),  cmocka_unit_test(memory_fails),      cmocka_unit_test(halted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * canary.c: see canary.h. */
+#include "cl/canary.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEAD_MAX 160u
+
+/* The name that makes it new: of process, moment and how many there were. */
+static char *text_of(qst__programs *programs, size_t length)
+{
+    uint32_t        nth = atomic_fetch_add(&programs->n_canaries, 1);
+    struct timespec now = {0, 0};
+    char           *text = length < SIZE_MAX ? qst__zalloc(programs->alloc, length + 1) : NULL;
+    int             head;
+
+    if (!text)
+        return NULL;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    head = snprintf(text, length,
+                    "kernel void canary_%lx_%llx_%lx_%lx(global uint *to) { to[get_global_id(0)] = %luu; }\n",
+                    (unsigned long)getpid(), (unsigned long long)now.tv_sec, (unsigned long)now.tv_nsec,
+                    (unsigned long)nth, (unsigned long)nth);
+    memset(text + head, ' ', length - (size_t)head);
+    text[length - 1] = '\n';
+    return text;
+}
+
+bool qst__canary_builds(qst__programs *programs, size_t least)
+{
+    size_t      length = least > HEAD_MAX ? least : HEAD_MAX;
+    char       *text = text_of(programs, length);
+    const char *source = text;
+    cl_int      code = CL_OUT_OF_HOST_MEMORY;
+    cl_program  cl = NULL;
+
+    if (text)
+        cl = clCreateProgramWithSource(programs->context, 1, &source, &length, &code);
+    if (code == CL_SUCCESS)
+        code = clBuildProgram(cl, 1, &programs->device, "-cl-std=CL1.2", NULL, NULL);
+    if (cl)
+        (void)clReleaseProgram(cl);
+    qst__free(programs->alloc, text);
+    return code == CL_SUCCESS;
+}
