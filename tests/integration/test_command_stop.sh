@@ -13,7 +13,7 @@ pipe=$work/pipe
 mkfifo "$pipe"
 set -f
 
-# told SIGNAL TEXT ARGUMENT...: tells the command to end after a line with this text, of its results, or where TEXT is !TEXT
+# told SIGNALS TEXT ARGUMENT...: tells the command to end after a line with this text, of its results, or where TEXT is !TEXT
 # of what it logs. What it wrote afterwards is in $out, $err; $got is its exit code. In the background a shell has its jobs
 # ignore SIGINT, hence env.
 told() {
@@ -31,7 +31,9 @@ told() {
             echo "$line" >>"$rest"
             case $line in *"$text"*) break ;; esac
         done
-        kill "-$with" $told
+        for each in $with; do
+            kill "-$each" $told
+        done
         cat >>"$rest"
     } <"$pipe"
     wait $told
@@ -57,6 +59,11 @@ never ' (suspect|watched|quarantined) '
 # shellcheck disable=SC2086
 runs 0 tune --sizes 16 $few
 matches '^known '
+# timeout(1) sends its signal twice: that is once.
+told 'TERM TERM' '! built in ' tune --sizes "$(seq -s , 700 900)" --pin 'matmul.naive.*' --set log=debug,cl
+ends 143 '^qst: tune: ended by SIGTERM after [0-9]+ of 201 problems'
+runs 0 cache ls --table quarantine
+never ' (suspect|watched|quarantined) '
 # What is told in JSON is whole.
 # shellcheck disable=SC2086
 told TERM '! built in ' tune --json --sizes "$(seq -s , 401 600)" $few --set log=debug,cl

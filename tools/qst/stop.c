@@ -51,21 +51,14 @@ void stop_go(void)
 
 /* ---- The end ---------------------------------------------------------------------------------------------------- */
 
-static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-
-/* From here on each of them ends the process, whatever a driver has made of it. */
-static void let_end(void)
-{
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (sigismember(&stop.signals, numbers[i]) == 1)
-            (void)signal(numbers[i], SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &stop.signals, NULL);
-}
-
 /* By the signal itself: a shell that runs a loop then leaves it. */
 static void die(int number)
 {
-    let_end();
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    (void)signal(number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
     (void)raise(number);
     _exit(128 + number);
 }
@@ -73,7 +66,6 @@ static void die(int number)
 /* Under the lock, which stays taken: whoever else wants to end, or goes on, waits. */
 static void tell_and_die(bool tuned)
 {
-    let_end();
     if (stop.tell)
         stop.tell(stop.user);
     else if (tuned)
@@ -100,48 +92,63 @@ static void end_now(int number)
     die(number);
 }
 
-/* Where none is tried, another process may be waited for: only a moment is left to whoever goes through many problems. */
-static void end_soon(int number)
+/* Is a candidate tried, which is to come to its end? That is said. Where none is, and `now`, it ends. */
+static bool goes_on(int number, bool now)
+{
+    if (!hold_for_a_second())
+        die(number);
+    bool tries = stop.tries;
+    if (tries)
+        out_fail("%s: %s: ends when the candidate that is tried now is done; once more ends it at once", stop.verb,
+                 stop_name());
+    else if (now)
+        tell_and_die(true);
+    stop_go();
+    return tries;
+}
+
+/* A moment's patience. timeout(1) sends its signal twice, to the process and to its group: that is no second one. */
+static void wait_a_moment(const siginfo_t *first)
 {
     static const struct timespec moment = {1, 0};
-    for (int i = 0; i < 2; i++) {
-        if (!hold_for_a_second())
-            die(number);
-        if (stop.tries)
-            out_fail("%s: %s: ends when the candidate that is tried now is done; once more ends it at once", stop.verb,
-                     stop_name());
-        else if (i > 0)
-            tell_and_die(true);
-        bool tries = stop.tries;
-        stop_go();
-        if (tries)
-            return;
-        int second = sigtimedwait(&stop.signals, NULL, &moment);
-        if (second > 0)
-            die(second);
-    }
+    siginfo_t                    other;
+    int                          number = sigtimedwait(&stop.signals, &other, &moment);
+    if (number > 0 && !(first->si_code == SI_USER && other.si_code == SI_USER && first->si_pid == other.si_pid))
+        die(number);
+}
+
+/* Where none is tried, another process may be waited for: only a moment is left to whoever goes through many problems. */
+static void end_soon(const siginfo_t *came)
+{
+    bool tries = goes_on(came->si_signo, false);
+    wait_a_moment(came);
+    if (!tries)
+        (void)goes_on(came->si_signo, true);
 }
 
 static void *wait_for_it(void *user)
 {
-    int number;
+    siginfo_t came;
     (void)user;
-    while (sigwait(&stop.signals, &number) == 0) {
+    for (;;) {
         int none = 0;
-        if (!atomic_compare_exchange_strong(&stop.came, &none, number))
-            die(number);
+        if (sigwaitinfo(&stop.signals, &came) < 0)
+            continue; /* interrupted */
+        if (!atomic_compare_exchange_strong(&stop.came, &none, came.si_signo))
+            die(came.si_signo);
         /* Whoever ends a tuning first says that it is over, and then looks at what came: one of both sees the other. */
         if (!atomic_load(&stop.tunes))
-            end_now(number);
-        end_soon(number);
+            end_now(came.si_signo);
+        end_soon(&came);
     }
     return NULL;
 }
 
 void stop_heed(const char *verb)
 {
-    pthread_t thread;
-    sigset_t  all;
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    pthread_t        thread;
+    sigset_t         all;
     stop.verb = verb;
     sigemptyset(&stop.signals);
     sigemptyset(&all);
