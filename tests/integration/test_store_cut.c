@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_store_cut.c: what others do to a store that is open: they cut its files short, remove them, or are stopped while they hold
- * what everybody needs. The program starts itself; with arguments it is one of the others. */
+ * test_store_cut.c: what others do to a store that is open: they cut its files short, remove them, or are stopped while
+ * they hold what everybody needs. The program starts itself; with arguments it is one of the others. */
 #define _GNU_SOURCE
 #include "cache/lmdb-env.h"
 #include "cache/open.h"

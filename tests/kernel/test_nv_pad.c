@@ -159,6 +159,21 @@ static cl_mem upload(const qst_matmul *p, place *at)
     return mem;
 }
 
+/* What is not written stays NaN. */
+static cl_mem fresh(uint64_t bytes)
+{
+    uint16_t *host = (uint16_t *)malloc((size_t)bytes);
+    cl_int    code;
+    cl_mem    mem;
+    assert_non_null(host);
+    for (uint64_t e = 0; e < bytes / 2; e++)
+        host[e] = NOTHING;
+    mem = clCreateBuffer(bench.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, (size_t)bytes, host, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    free(host);
+    return mem;
+}
+
 /* The scratch of an operand where the product's arguments say that it lies. */
 static void check(const qst_matmul *p, const place *at, int turned, cl_mem scratch, uint64_t bytes,
                   const qst_arg *ld_arg, const qst_arg *batch_arg)
@@ -193,17 +208,14 @@ static int copy_and_check(const char *variant, qst_matmul *p, int64_t lead)
     struct runner_steps     *steps;
     cl_mem                   scratch[4] = {NULL, NULL, NULL, NULL};
     qst_mem                  operands[2];
-    cl_int                   code;
     int                      copied = 0;
     p->a.align = p->b.align = lead % 8 ? 1 : 4;
     steps = steps_of(variant, p);
     assert_int_equal(steps->n, 2);
     for (int i = 0; i < 2; i++) {
         operands[i] = qst_mem_at(upload(p, &at[i]), (size_t)lead * 2);
-        if (!steps->workspace[i])
-            continue;
-        scratch[i] = clCreateBuffer(bench.context, CL_MEM_READ_WRITE, (size_t)steps->workspace[i], NULL, &code);
-        assert_int_equal(code, CL_SUCCESS);
+        if (steps->workspace[i])
+            scratch[i] = fresh(steps->workspace[i]);
     }
     assert_int_equal(runner_launch(&bench, c, steps, 0, operands, scratch, item), CL_SUCCESS);
     for (int i = 0; i < 2; i++) {

@@ -38,24 +38,28 @@ typedef struct choice {
 /* The signal that ends the run is blocked, in every thread and every compiler that the driver starts, and looked for
  * between points: LLVM, within PoCL, has a handler of its own, which deletes what a compiler is writing and ends the
  * process at the second signal; and timeout(1) sends two. */
-static bool ends_by(int number, bool look)
+static sigset_t end_signal(void)
 {
-    static bool           came;
-    const struct timespec none = {0, 0};
-    sigset_t              set;
-
+    sigset_t set;
     (void)sigemptyset(&set);
-    (void)sigaddset(&set, number);
-    if (!look)
-        (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
-    else if (!came)
-        came = sigtimedwait(&set, NULL, &none) == number;
-    return came;
+    (void)sigaddset(&set, SIGTERM);
+    return set;
+}
+
+static void hold_end(void)
+{
+    const sigset_t set = end_signal();
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
 static bool ended(void)
 {
-    return ends_by(SIGTERM, true);
+    static bool           came;
+    const struct timespec none = {0, 0};
+    const sigset_t        set = end_signal();
+    if (!came)
+        came = sigtimedwait(&set, NULL, &none) == SIGTERM;
+    return came;
 }
 
 typedef struct cover {
@@ -283,7 +287,7 @@ int main(int argc, char **argv)
                  !(strcmp(option, "--share") == 0 && part_of(&what.share, argv[i])))
             return usage();
     }
-    (void)ends_by(SIGTERM, false);
+    hold_end();
     if (bench_open(&b, config)) {
         if (huge)
             bench_huge(&b, what.only);

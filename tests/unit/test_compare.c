@@ -27,7 +27,8 @@ static qst__fit fit_of(const qst__samples *samples, const uint32_t *who, uint32_
 
 static void assert_near(double value, double expected, double within)
 {
-    assert_true(value > expected - within && value < expected + within);
+    if (!(value > expected - within && value < expected + within))
+        fail_msg("%.9g, not %.9g within %g", value, expected, within);
 }
 
 /* a and c have no round in common, and the host is three times as slow when c is sampled: b tells how they compare. */

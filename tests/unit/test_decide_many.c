@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_decide_many.c: what a decision among a thousand candidates costs, counted in medians and in candidates compared, and that it does not
- * depend on where they stand. The functions of test_decide_many.link are counted on their way. */
+ * test_decide_many.c: what a decision among a thousand candidates costs, counted in medians and in candidates compared,
+ * and that it does not depend on where they stand. The functions of test_decide_many.link are counted on their way. */
 #include "support/toy.h"
 #include "tune/compare.h"
 #include "tune/tuner.h"
