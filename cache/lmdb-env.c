@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +73,21 @@ int qst__env_failure(const qst__env *env)
 
 /* ---- The map ----------------------------------------------------------------------------------------------------- */
 
+uint64_t qst__env_within_limits(uint64_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
+        bytes = limit.rlim_cur;
+    return bytes & ~(QST__MAP_ALIGN - 1);
+}
+
+static bool is_within_limits(const qst__env *env)
+{
+    uint64_t map = atomic_load(&env->map_bytes);
+    return map <= qst__env_within_limits(map + QST__MAP_ALIGN - 1);
+}
+
 /* Waits until no transaction of this process is open. A failure leaves LMDB without a map: the end. */
 static bool set_map(qst__env *env, uint64_t seen, uint64_t wanted)
 {
@@ -93,12 +109,27 @@ static bool set_map(qst__env *env, uint64_t seen, uint64_t wanted)
 
 bool qst__env_grow(qst__env *env, uint64_t over)
 {
-    uint64_t seen = atomic_load(&env->map_bytes), most = atomic_load(&env->limit) + over, wanted;
+    uint64_t seen = atomic_load(&env->map_bytes), wanted;
+    uint64_t most = qst__env_within_limits(atomic_load(&env->limit) + over);
 
     if (seen >= most || atomic_load(&env->dead))
         return false;
     wanted = seen < most / 2 ? 2 * seen : most;
     return set_map(env, seen, wanted);
+}
+
+bool qst__env_fits(qst__env *env)
+{
+    uint64_t seen = atomic_load(&env->map_bytes), most = qst__env_within_limits(seen + QST__MAP_ALIGN - 1);
+
+    return is_within_limits(env) || (most && set_map(env, seen, most) && is_within_limits(env));
+}
+
+bool qst__env_is_limited(qst__env *env)
+{
+    uint64_t limit = atomic_load(&env->limit);
+
+    return qst__env_within_limits(limit) < (limit & ~(QST__MAP_ALIGN - 1));
 }
 
 uint64_t qst__env_map_bytes(qst__env *env)
@@ -162,8 +193,12 @@ static int begin(qst__env *env, bool write, MDB_txn **txn)
     int rc;
 
     (void)pthread_rwlock_rdlock(&env->map_lock);
-    rc = atomic_load(&env->dead) || !is_whole(env) ? MDB_PANIC
-                                                   : mdb_txn_begin(env->mdb, NULL, write ? 0 : MDB_RDONLY, txn);
+    if (atomic_load(&env->dead) || !is_whole(env))
+        rc = MDB_PANIC;
+    else if (write && !is_within_limits(env))
+        rc = QST__ENV_LIMIT;
+    else
+        rc = mdb_txn_begin(env->mdb, NULL, write ? 0 : MDB_RDONLY, txn);
     if (rc != 0)
         (void)pthread_rwlock_unlock(&env->map_lock);
     return rc;
@@ -182,7 +217,7 @@ qst_status qst__env_begin(qst__env *env, bool write, MDB_txn **txn)
         return QST_E_REFUSED;
     if (write && !is_there(env))
         return qst__env_status(env, QST__ENV_GONE);
-    for (int i = 0; i < TRIES && (rc == MDB_MAP_RESIZED || rc == MDB_READERS_FULL); i++) {
+    for (int i = 0; i < TRIES && (rc == MDB_MAP_RESIZED || rc == MDB_READERS_FULL || rc == QST__ENV_LIMIT); i++) {
         uint64_t seen = atomic_load(&env->map_bytes);
 
         if (atomic_load(&env->dead))
@@ -199,6 +234,8 @@ qst_status qst__env_begin(qst__env *env, bool write, MDB_txn **txn)
             return QST_OK; /* the map's lock, and the writer's hold, are kept until the end */
         if (rc == MDB_MAP_RESIZED)
             (void)set_map(env, seen, 0);
+        else if (rc == QST__ENV_LIMIT && !qst__env_fits(env))
+            break;
     }
     return qst__env_status(env, rc);
 }

@@ -24,6 +24,10 @@
  * A file that was removed, or that another has taken the place of, can still be written to, for nobody. So before it is
  * written to, that of its name is looked at: where it is another, writing is E_IO from then on, and reading goes on.
  *
+ * A process that writes beyond what its files may have (RLIMIT_FSIZE) is ended by the kernel, and LMDB may write anywhere in
+ * its map. So the limit is looked at before each such transaction: the map is made no larger, and where what is used is
+ * larger already, writing is E_IO.
+ *
  * The map is doubled when it is full, up to the limit, and adopted when another process has grown it. That needs
  * a moment without any transaction in this process, so transactions are short: nothing is called back within one.
  */
@@ -63,12 +67,14 @@ bool qst__env_grow(qst__env *env, uint64_t over);
 /* LMDB's code as a status. A code that says that the data is damaged ends all use of the environment. */
 qst_status qst__env_status(qst__env *env, int rc);
 
-/* The code of what last was E_IO: the system's, MDB_MAP_FULL, or QST__ENV_GONE; 0: nothing was. */
-enum { QST__ENV_GONE = -1 }; /* no code of LMDB's or the system's */
+/* The code of what last was E_IO: the system's, MDB_MAP_FULL, QST__ENV_GONE or QST__ENV_LIMIT; 0: nothing was. */
+enum { QST__ENV_GONE = -1, QST__ENV_LIMIT = -2 }; /* no codes of LMDB's or the system's */
 int qst__env_failure(const qst__env *env);
 
 qst_status qst__env_sync(qst__env *env);
 uint64_t   qst__env_map_bytes(qst__env *env);
 uint64_t   qst__env_file_bytes(const qst__env *env);
+/* Is it what a file of the process may have that keeps the map from growing, and not the limit? */
+bool qst__env_is_limited(qst__env *env);
 
 #endif

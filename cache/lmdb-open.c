@@ -9,13 +9,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { GATE_MS = 10000, MAX_READERS = 960, TRIES = 3 };
 #define MAP_FIRST ((uint64_t)4 << 20)
-#define MAP_ALIGN ((uint64_t)1 << 16) /* a multiple of any page size */
 
 static const char *const TABLES[QST_DB_COUNT] = {
     [QST_DB_META] = "meta",         [QST_DB_VERDICTS] = "verdicts",     [QST_DB_THROUGHPUT] = "throughput",
@@ -36,24 +34,14 @@ static qst_status failed(const qst__env *env, int rc, const char *what, qst_erro
                      "store", "'%.300s' %s: %s", env->files.folder, what, mdb_strerror(rc));
 }
 
-/* A file no larger than what the process may write: beyond it the kernel would end the process. */
-static uint64_t within_limits(uint64_t bytes)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
-        bytes = limit.rlim_cur;
-    return bytes & ~(MAP_ALIGN - 1);
-}
-
 static int start_mdb(qst__env *env, const char *path, unsigned flags)
 {
-    uint64_t    had = qst__env_file_bytes(env), map = atomic_load(&env->limit);
+    uint64_t    had = qst__env_file_bytes(env), map = qst__env_within_limits(atomic_load(&env->limit));
     MDB_envinfo info;
     int         rc = mdb_env_create(&env->mdb);
 
     if (map > MAP_FIRST && map > 2 * had)
-        map = 2 * had > MAP_FIRST ? (2 * had + MAP_ALIGN - 1) & ~(MAP_ALIGN - 1) : MAP_FIRST;
+        map = 2 * had > MAP_FIRST ? (2 * had + QST__MAP_ALIGN - 1) & ~(QST__MAP_ALIGN - 1) : MAP_FIRST;
     if (rc == 0)
         rc = mdb_env_set_mapsize(env->mdb, (size_t)map);
     if (rc == 0)
@@ -127,7 +115,7 @@ static qst_status start(qst__env *env, const char *path, unsigned flags, qst_err
     if (!(flags & MDB_NOLOCK))
         (void)mdb_reader_check(env->mdb, &dead);
     rc = open_tables(env, false);
-    if (rc == MDB_NOTFOUND && !env->readonly)
+    if (rc == MDB_NOTFOUND && !env->readonly && qst__env_fits(env))
         rc = open_tables(env, true);
     if (rc != 0)
         return failed(env, rc, "has no tables", err);
@@ -264,13 +252,13 @@ static qst_status make(qst__env **out, const char *folder, uint64_t limit, bool 
     env->pid = getpid();
     env->files.fd = -1;
     (void)pthread_rwlock_init(&env->map_lock, NULL);
-    atomic_store(&env->limit, within_limits(limit));
+    atomic_store(&env->limit, limit);
     (void)snprintf(env->files.folder, sizeof env->files.folder, "%s", folder);
     status = qst__folder_trust(folder, err);
-    if (status == QST_OK && atomic_load(&env->limit) == 0)
+    if (status == QST_OK && qst__env_within_limits(limit) == 0)
         status =
             qst__fail(err, QST_E_REFUSED, "store", "'%.300s': this process may write no files of %d KiB (RLIMIT_FSIZE)",
-                      folder, (int)(MAP_ALIGN >> 10));
+                      folder, (int)(QST__MAP_ALIGN >> 10));
     if (status == QST_OK && stat(folder, &found) == 0) {
         env->device = found.st_dev;
         env->inode = found.st_ino;
@@ -337,8 +325,8 @@ static qst__env *find_open(const char *folder, uint64_t limit)
             break;
     if (env) {
         env->holders++;
-        if (atomic_load(&env->limit) < within_limits(limit))
-            atomic_store(&env->limit, within_limits(limit));
+        if (atomic_load(&env->limit) < limit)
+            atomic_store(&env->limit, limit);
     }
     (void)pthread_mutex_unlock(&opens.list);
     return env;

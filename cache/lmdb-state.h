@@ -35,6 +35,14 @@ struct qst__env {
     atomic_bool       stuck[QST__CLAIMS_HOLDS]; /* has been waited for in vain */
 };
 
+#define QST__MAP_ALIGN ((uint64_t)1 << 16) /* a multiple of any page size */
+
+/* So many bytes, or as many as a file of this process may have now (RLIMIT_FSIZE), in whole QST__MAP_ALIGN. */
+uint64_t qst__env_within_limits(uint64_t bytes);
+/* May all of the map be written to? Where it is only larger than what is used, it is made smaller for that. Without a
+ * transaction of this thread. */
+bool qst__env_fits(qst__env *env);
+
 void qst__env_mark(qst__env *env);    /* leaves the clean mark */
 void qst__env_destroy(qst__env *env); /* closes everything, whatever is open of it */
 

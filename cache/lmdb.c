@@ -162,7 +162,8 @@ static qst_status write_entry(lmdb *store, uint32_t db, MDB_val key, MDB_val *va
         rc = qst__env_end(store->env, true, txn, rc);
     } while (rc == MDB_MAP_FULL && qst__env_grow(store->env, over));
     /* A value that is large beside the whole says nothing about the others. */
-    if (rc == MDB_MAP_FULL && value && value->mv_size > qst__env_map_bytes(store->env) / 8)
+    if (rc == MDB_MAP_FULL && value && value->mv_size > qst__env_map_bytes(store->env) / 8 &&
+        !qst__env_is_limited(store->env))
         return QST_E_NOMEM;
     return qst__env_status(store->env, rc);
 }
@@ -262,7 +263,10 @@ void qst__store_lmdb_failure(const qst_store *store, char *text, size_t room)
     int         code = qst__env_failure(self->env);
 
     text[0] = '\0';
-    if (code == MDB_MAP_FULL)
+    if (code == QST__ENV_LIMIT || (code == MDB_MAP_FULL && qst__env_is_limited(self->env)))
+        (void)snprintf(text, room, "'%s': it would be larger than a file of this process may be (RLIMIT_FSIZE)",
+                       folder);
+    else if (code == MDB_MAP_FULL)
         (void)snprintf(text, room, "'%s': it is as large as store.map_mb lets it be, %llu MiB", folder,
                        (unsigned long long)(qst__env_map_bytes(self->env) >> 20));
     else if (code == QST__ENV_GONE)

@@ -226,24 +226,100 @@ static void full_disk(void **state)
         assert_int_equal(umount2(folder, MNT_DETACH), 0);
         assert_int_equal(bad, 0);
     }
-    /* A limit on the size of files: without care the kernel ends the process. */
-    int pid = fork();
-    if (pid == 0) {
-        struct rlimit limit = {.rlim_cur = 512 * 1024, .rlim_max = 512 * 1024};
-        if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
-            _exit(98);
-        _exit(fill_up(folder, false, "': ")); /* EFBIG, or EIO after a part */
-    }
-    assert_int_equal(program_end(pid), 0);
-    pid = fork();
-    if (pid == 0) {
-        struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
-        if (setrlimit(RLIMIT_FSIZE, &none) != 0)
-            _exit(98);
-        _exit(fill_up(folder, true, "RLIMIT_FSIZE"));
-    }
-    assert_int_equal(program_end(pid), 0);
     folder_remove(folder);
+}
+
+/* ---- A limit on the size of files: without care the kernel ends the process ------------------------------------------- */
+
+static void limit_files(uint64_t kib)
+{
+    struct rlimit limit = {.rlim_cur = kib << 10, .rlim_max = RLIM_INFINITY};
+
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        _exit(98);
+}
+
+/* 20 values of 60 kB, without a limit: more than a MiB. */
+static void make_large(const char *folder)
+{
+    static char value[60000];
+    qst_store   store;
+    char        key[32];
+
+    memset(value, 'v', sizeof value);
+    store_guarded(&store, folder, false, &alloc, &slog);
+    for (int i = 0; i < 20; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        assert_int_equal(store.put(store.self, QST_DB_PROGRAMS, key, strlen(key), value, sizeof value), QST_OK);
+    }
+    store.close(store.self);
+}
+
+/* The store is larger than what may be written, as it is opened or from then on, and is taken from: it is read, and what is
+ * new is kept in memory. */
+static int too_large(const char *folder, bool later)
+{
+    qst_store store;
+    int       bad = 0;
+
+    if (!later)
+        limit_files(256);
+    store_guarded(&store, folder, false, &alloc, &slog);
+    if (later)
+        limit_files(256);
+    bad |= strcmp(store.name, "lmdb") != 0 || store_got(&store, QST_DB_PROGRAMS, "3")[0] != 'v';
+    (void)store.remove(store.self, QST_DB_PROGRAMS, "4", 1);
+    bad |= (store_put(&store, QST_DB_PROGRAMS, "new", "n") != QST_OK) << 1;
+    bad |= (store_got(&store, QST_DB_PROGRAMS, "new")[0] != 'n' || store_got(&store, QST_DB_PROGRAMS, "19")[0] != 'v')
+           << 2;
+    bad |= (slog.lines != 1 || !strstr(slog.last, "RLIMIT_FSIZE")) << 3;
+    store.close(store.self);
+    return bad;
+}
+
+/* One that is small, and may grow no further than a limit that is set when it is open. */
+static int no_growth(const char *folder)
+{
+    qst_store store, again;
+    int       bad;
+
+    store_guarded(&store, folder, false, &alloc, &slog);
+    limit_files(512);
+    bad = fill_up(folder, false, "RLIMIT_FSIZE");
+    store_guarded(&again, folder, false, &alloc, &slog); /* full as it is, it gives */
+    bad |= (again.remove(again.self, QST_DB_PROGRAMS, "0", 1) != QST_OK || slog.lines != 0) << 6;
+    again.close(again.self);
+    store.close(store.self);
+    return bad;
+}
+
+static int limited(const char *folder, int how)
+{
+    static const uint64_t kib[] = {512, 192, 0};
+
+    if (how < 3)
+        limit_files(kib[how]);
+    return how < 3    ? fill_up(folder, how == 2, "RLIMIT_FSIZE")
+           : how == 3 ? no_growth(folder)
+                      : too_large(folder, how == 4);
+}
+
+static void limited_files(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 6; how++) {
+        char *folder = folder_make();
+        int   pid, bad;
+        if (how > 3)
+            make_large(folder);
+        pid = fork();
+        if (pid == 0)
+            _exit(limited(folder, how));
+        bad = program_end(pid);
+        if (bad)
+            fail_msg("case %d: %d", how, bad);
+        folder_remove(folder);
+    }
 }
 
 /* ---- File systems that refuse ------------------------------------------------------------------------------------ */
@@ -325,8 +401,8 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_only), cmocka_unit_test(unwritable), cmocka_unit_test(foreign_files),
-        cmocka_unit_test(full_disk), cmocka_unit_test(refused),
+        cmocka_unit_test(read_only), cmocka_unit_test(unwritable),    cmocka_unit_test(foreign_files),
+        cmocka_unit_test(full_disk), cmocka_unit_test(limited_files), cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
