@@ -46,6 +46,17 @@ ends() {
     verdict $? "told to end: exit code $1 (got $got), $2"
 }
 
+# ends_or_was_done CODE LINE RESULT: where it was done before the signal came nothing is said, and the result is whole
+ends_or_was_done() {
+    if grep -q SIG "$err"; then
+        ends "$1" "$2"
+    else
+        [ $got -eq 0 ] || [ $got -eq "$1" ]
+        verdict $? "done before it was told to end: exit code 0, or $1 as it leaves (got $got)"
+        matches "$3"
+    fi
+}
+
 # ---- While keys are tuned ---------------------------------------------------------------------------------------
 
 for signal in 2:INT 15:TERM 1:HUP; do
@@ -70,15 +81,16 @@ told TERM '! built in ' tune --json --sizes "$(seq -s , 401 600)" $few --set log
 ends 143 '^qst: tune: ended by SIGTERM after [0-9]+ of 200 problems'
 json "len(j) == $(sed -n 's/.* after \([0-9]*\) of .*/\1/p' "$err")"
 
+# shellcheck disable=SC2046
+told INT '64x64 next' shapes 64 $(seq 301 600) --level full --pin 'matmul.naive.*'
+ends 130 '^qst: shapes: ended by SIGINT after [0-9]+ of 301 shapes; what was found is kept'
+# shellcheck disable=SC2046
+told TERM winner explain 64 $(seq 601 900) --level full --pin 'matmul.naive.*'
+ends 143 '^qst: explain: ended by SIGTERM after [0-9]+ of 301 problems; what was found is kept'
+
 # The last candidate of the last problem: whoever says that it ends, dies by the signal.
 told TERM '! built in ' tune 1000 --pin 'matmul.naive.*' --set log=debug,cl
-if grep -q SIGTERM "$err"; then
-    ends 143 '^qst: tune: ended by SIGTERM after [01] of 1 problems'
-else # it was done before the signal came
-    [ $got -eq 0 ] || [ $got -eq 143 ]
-    verdict $? "  no such line: exit code 0, or 143 after all is told (got $got)"
-    matches '^tuned '
-fi
+ends_or_was_done 143 '^qst: tune: ended by SIGTERM after [01] of 1 problems' '^tuned '
 
 # A signal that is ignored stays so.
 env --ignore-signal=HUP "$qst" tune 601 --pin 'matmul.naive.*' --set log=debug,cl >"$out" 2>"$pipe" &
@@ -120,7 +132,7 @@ told INT matmul. bench tunings --keys 1000 --times 1 --range 16..40 $few
 ends 130 '^qst: bench tunings: ended by SIGINT after [0-9]+ of 1000 keys$'
 matches '^[0-9]+ tunings: '
 told TERM 256x256: bench verify --set 'candidates.pin=["matmul.naive.*"]'
-ends 143 '^qst: bench verify: ended by SIGTERM after [12] of 3 squares$'
+ends_or_was_done 143 '^qst: bench verify: ended by SIGTERM after [12] of 3 squares$' '^1024x1024: '
 # Folders and processes of its own go with it. Each of these lasts for minutes.
 TMPDIR=$work/tmp
 export TMPDIR

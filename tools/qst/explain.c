@@ -128,6 +128,58 @@ static int replay(const args_common *common, bool wide)
     return status;
 }
 
+/* All problems. */
+typedef struct course {
+    const options *options;
+    json_t        *all; /* verdicts, of those done */
+    int            n;
+    bool           json;
+} course;
+
+static void tell(const course *c)
+{
+    if (c->json && json_array_size(c->all) == 1 && c->n == 1)
+        out_json(json_incref(json_array_get(c->all, 0)));
+    else if (c->json && json_array_size(c->all))
+        out_json(json_incref(c->all));
+}
+
+static void tell_end(void *user)
+{
+    const course *c = user;
+    tell(c);
+    out_fail("explain: ended by %s after %zu of %d problems; what was found is kept", stop_name(),
+             json_array_size(c->all), c->n);
+}
+
+static void keep(course *c, json_t *verdict)
+{
+    stop_hold();
+    if (!c->json) {
+        out_harmless(verdict);
+        explain_print(verdict, c->options->all, c->options->wide);
+    }
+    json_array_append_new(c->all, verdict);
+    stop_go();
+}
+
+static int explain_all(course *c, const device_handle *device, char **words)
+{
+    int status = 0;
+    stop_tell(tell_end, c);
+    for (int i = 0; i < c->n && status == 0; i++) {
+        subject s;
+        status = subject_open(&s, device->context, words[i], c->options->type, "explain");
+        json_t *verdict = status == 0 ? explain(device, &s, &status) : NULL;
+        if (verdict)
+            keep(c, verdict);
+        subject_close(&s);
+    }
+    stop_tell(NULL, NULL);
+    tell(c);
+    return status;
+}
+
 static int run(const args_common *common, const void *given, int argc, char **argv)
 {
     const options *o = given;
@@ -137,26 +189,12 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         return status;
     if (o->replay)
         return replay(common, o->wide);
-    json_t *all = out_need(json_array());
+    course c = {o, out_need(json_array()), argc, common->json};
     stop_heed("explain");
     status = device_open(&device, common, NULL);
-    for (int i = 0; i < argc && status == 0; i++) {
-        subject s;
-        status = subject_open(&s, device.context, argv[i], o->type, "explain");
-        json_t *verdict = status == 0 ? explain(&device, &s, &status) : NULL;
-        if (verdict && !common->json) {
-            out_harmless(verdict);
-            explain_print(verdict, o->all, o->wide);
-        }
-        if (verdict)
-            json_array_append_new(all, verdict);
-        subject_close(&s);
-    }
-    if (common->json && json_array_size(all) == 1)
-        out_json(json_incref(json_array_get(all, 0)));
-    else if (common->json && json_array_size(all))
-        out_json(json_incref(all));
-    json_decref(all);
+    if (status == 0)
+        status = explain_all(&c, &device, argv);
+    json_decref(c.all);
     device_close(&device);
     return status;
 }

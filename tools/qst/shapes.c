@@ -267,55 +267,90 @@ static int parse(char **words, int n, problem_shape *shapes, int *width)
     return 0;
 }
 
-static int experiment(const device_handle *device, const problem_shape *shapes, int n, const options *o, int width,
-                      json_t *rows, bool *tuned)
+/* A run over all shapes. */
+typedef struct course {
+    const device_handle *device;
+    const problem_shape *shapes;
+    int                  n, done, width;
+    bool                 tuned;
+    json_t              *rows; /* NULL: text, shape by shape */
+    json_t *facts; /* of the device, asked for after the first shape, which finds the library as it starts */
+} course;
+
+static void tell(const course *c)
+{
+    if (c->facts)
+        out_json(out_need(
+            json_pack("{s:O,s:s,s:O}", "device", c->facts, "cache", c->tuned ? "cold" : "warm", "shapes", c->rows)));
+}
+
+static void tell_end(void *user)
+{
+    const course *c = user;
+    tell(c);
+    out_fail("shapes: ended by %s after %d of %d shapes; what was found is kept", stop_name(), c->done, c->n);
+}
+
+static void keep(course *c, const shape_run *one)
+{
+    stop_hold();
+    if (c->rows)
+        json_array_append_new(c->rows, as_json(one));
+    else
+        print(one, c->width);
+    if (c->rows && !c->facts)
+        c->facts = device_facts(c->device);
+    c->tuned = c->tuned || one->first.tuned;
+    c->done++;
+    stop_go();
+}
+
+static int experiment(course *c, uint32_t type)
 {
     int status = 0;
-    for (int i = 0; i < n && status != EXIT_FAILED; i++) {
+    stop_tell(tell_end, c);
+    for (int i = 0; i < c->n && status != EXIT_FAILED; i++) {
         shape_run one;
         memset(&one, 0, sizeof one);
-        one.device = device;
-        one.shape = shapes[i];
-        problem_from_shape(&one.problem, &shapes[i], o->type);
-        out_progress("%s: %d of %d", problem_shape_label(&shapes[i]).text, i + 1, n);
+        one.device = c->device;
+        one.shape = c->shapes[i];
+        problem_from_shape(&one.problem, &one.shape, type);
+        out_progress("%s: %d of %d", problem_shape_label(&one.shape).text, i + 1, c->n);
         bool done = measure(&one);
         out_progress(NULL);
-        if (done && rows)
-            json_array_append_new(rows, as_json(&one));
-        else if (done)
-            print(&one, width);
+        if (done)
+            keep(c, &one);
         if (!done || !one.check.right)
             status = EXIT_FAILED;
-        *tuned = *tuned || one.first.tuned;
         finish(&one);
     }
+    stop_tell(NULL, NULL);
+    tell(c);
     return status;
 }
 
 static int run(const args_common *common, const void *given, int argc, char **argv)
 {
-    device_handle device;
-    int           width = 9;
-    bool          tuned = false;
-    json_t       *rows = common->json ? out_need(json_array()) : NULL, *facts = NULL;
-    if (argc == 0) {
-        json_decref(rows);
+    device_handle  device;
+    const options *o = given;
+    course         c = {.device = &device, .n = argc, .width = 9};
+    if (argc == 0)
         return args_usage("shapes", "no sizes; see qst shapes --help");
-    }
     stop_heed("shapes");
     memset(&device, 0, sizeof device);
     problem_shape *shapes = out_resize(NULL, (size_t)argc * sizeof *shapes);
-    int            status = parse(argv, argc, shapes, &width);
+    int            status = parse(argv, argc, shapes, &c.width);
+    c.shapes = shapes;
     if (status == 0)
         status = device_open(&device, common, NULL);
+    if (common->json)
+        c.rows = out_need(json_array());
     if (status == 0)
-        status = experiment(&device, shapes, argc, given, width, rows, &tuned);
-    if (status == 0 && !rows)
-        printf("cache: %s\n", tuned ? "cold" : "warm");
-    if (rows && json_array_size(rows) && (facts = device_facts(&device)))
-        out_json(
-            out_need(json_pack("{s:o,s:s,s:O}", "device", facts, "cache", tuned ? "cold" : "warm", "shapes", rows)));
-    json_decref(rows);
+        status = experiment(&c, o->type);
+    if (status == 0 && !c.rows)
+        printf("cache: %s\n", c.tuned ? "cold" : "warm");
+    json_decref(c.rows);
+    json_decref(c.facts);
     device_close(&device);
     free(shapes);
     return status;
