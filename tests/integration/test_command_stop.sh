@@ -7,7 +7,8 @@
 # shellcheck source=command.sh
 . "$(dirname "$0")/command.sh"
 
-few='--pin matmul.naive.* --pin matmul.unit.m*'
+# Each size is a key of its own, so that what is told to end has much to do.
+few='--level full --pin matmul.naive.* --pin matmul.unit.m*'
 export XDG_CACHE_HOME="$work/cache"
 pipe=$work/pipe
 mkfifo "$pipe"
@@ -71,7 +72,7 @@ never ' (suspect|watched|quarantined) '
 runs 0 tune --sizes 16 $few
 matches '^known '
 # timeout(1) sends its signal twice: that is once.
-told 'TERM TERM' '! built in ' tune --sizes "$(seq -s , 700 900)" --pin 'matmul.naive.*' --set log=debug,cl
+told 'TERM TERM' '! built in ' tune --sizes "$(seq -s , 700 900)" --level full --pin 'matmul.naive.*' --set log=debug,cl
 ends 143 '^qst: tune: ended by SIGTERM after [0-9]+ of 201 problems'
 runs 0 cache ls --table quarantine
 never ' (suspect|watched|quarantined) '
