@@ -93,7 +93,7 @@ static int start(pid_t *pid, int to, int errors, char **argv)
     char                       path[PATH_SIZE];
     ssize_t                    length = readlink("/proc/self/exe", path, sizeof path - 1);
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t          group; /* and heeds no less than this one did as it began */
+    posix_spawnattr_t          group; /* of its own, with no signal blocked */
     sigset_t                   none;
     int                        code;
     if (length <= 0)
