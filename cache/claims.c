@@ -199,6 +199,13 @@ void qst__claims_quit(qst__claims *claims)
         (void)set_lock(claims->fd, F_UNLCK, USERS);
 }
 
+void qst__claims_part(qst__claims *claims)
+{
+    qst__claims_quit(claims);
+    if (claims->fd >= 0)
+        (void)set_lock(claims->fd, F_UNLCK, byte_of_process());
+}
+
 /* A file system that refuses the lock has no other process that could hold LMDB's. */
 qst_status qst__claims_hold(qst__claims *claims, uint32_t what, uint32_t wait_ms)
 {

@@ -42,6 +42,9 @@ bool qst__claims_read(qst__claims *claims, void *note, size_t bytes);
 /* As one of the users: no longer one. What is broken here is for others to mend. */
 void qst__claims_quit(qst__claims *claims);
 
+/* And leaves no mark of this process any more: the next to open the folder in it is not another copy of the library. */
+void qst__claims_part(qst__claims *claims);
+
 /* A process that is stopped while it holds one of LMDB's mutexes would stop all others for ever. So who is about to take
  * one holds its byte, which is waited for wait_ms at most: E_TIMEOUT. Let go in the same thread. Where the file has no
  * locks this is between threads only. */

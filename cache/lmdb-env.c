@@ -167,8 +167,8 @@ static bool is_whole(qst__env *env)
     return whole;
 }
 
-/* Does the data file's name still lead to it? Where that cannot be told, it does. */
-static bool is_there(const qst__env *env)
+/* Where that cannot be told, it does. */
+static bool leads_to_it(const qst__env *env)
 {
     char        path[QST__PATH_MAX];
     struct stat ours, named;
@@ -177,6 +177,15 @@ static bool is_there(const qst__env *env)
     if (stat(path, &named) != 0)
         return errno != ENOENT && errno != ENOTDIR;
     return fstat(env->files.fd, &ours) != 0 || (ours.st_dev == named.st_dev && ours.st_ino == named.st_ino);
+}
+
+bool qst__env_is_there(qst__env *env)
+{
+    if (!atomic_load(&env->gone) && leads_to_it(env))
+        return true;
+    if (!atomic_exchange(&env->gone, true))
+        qst__claims_part(env->claims);
+    return false;
 }
 
 /* Holds what LMDB's mutex of that kind is behind. Waited for once: who is stopped may be so for good. */
@@ -215,7 +224,7 @@ qst_status qst__env_begin(qst__env *env, bool write, MDB_txn **txn)
         return QST_E_STATE;
     if (write && env->readonly)
         return QST_E_REFUSED;
-    if (write && !is_there(env))
+    if (write && !qst__env_is_there(env))
         return qst__env_status(env, QST__ENV_GONE);
     for (int i = 0; i < TRIES && (rc == MDB_MAP_RESIZED || rc == MDB_READERS_FULL || rc == QST__ENV_LIMIT); i++) {
         uint64_t seen = atomic_load(&env->map_bytes);

@@ -22,7 +22,8 @@
  * the look and the read.
  *
  * A file that was removed, or that another has taken the place of, can still be written to, for nobody. So before it is
- * written to, that of its name is looked at: where it is another, writing is E_IO from then on, and reading goes on.
+ * written to, that of its name is looked at: where it is another, writing is E_IO from then on, and reading goes on. The
+ * next to open the folder, in this process too, has what is there, or new data with new locks.
  *
  * A process that writes beyond what its files may have (RLIMIT_FSIZE) is ended by the kernel, and LMDB may write anywhere in
  * its map. So the limit is looked at before each such transaction: the map is made no larger, and where what is used is

@@ -189,6 +189,8 @@ qst_status qst__files_reserve_lock(const qst__files *files, qst_error *err)
     int  fd, rc;
 
     qst__files_path(files, path, "lock.mdb");
+    if (files->fd < 0) /* of data that are gone: who still has those open has it open, too, maybe in this process */
+        (void)unlink(path);
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0 && unlink(path) == 0) /* another's, left behind by one who could: nobody has it open */
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);

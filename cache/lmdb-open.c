@@ -321,7 +321,7 @@ static qst__env *find_open(const char *folder, uint64_t limit)
         return NULL;
     (void)pthread_mutex_lock(&opens.list);
     for (env = opens.first; env; env = env->next)
-        if (env->device == found.st_dev && env->inode == found.st_ino)
+        if (env->device == found.st_dev && env->inode == found.st_ino && (env->readonly || qst__env_is_there(env)))
             break;
     if (env) {
         env->holders++;

@@ -30,6 +30,7 @@ struct qst__env {
     _Atomic(uint64_t) data_bytes;               /* as large as the data were once seen to be */
     uint64_t          lock_inode;               /* of lock.mdb; 0: none is used */
     atomic_int        failure;                  /* LMDB's code of what last was E_IO; 0: nothing */
+    atomic_bool       gone;                     /* its data are no longer those of its folder */
     atomic_bool       dead;                     /* LMDB must not be asked any more */
     atomic_bool       lock_cut;                 /* not even to close */
     atomic_bool       stuck[QST__CLAIMS_HOLDS]; /* has been waited for in vain */
@@ -42,6 +43,10 @@ uint64_t qst__env_within_limits(uint64_t bytes);
 /* May all of the map be written to? Where it is only larger than what is used, it is made smaller for that. Without a
  * transaction of this thread. */
 bool qst__env_fits(qst__env *env);
+
+/* Does the data file's name still lead to it? Where it does not, the environment is gone: it has left the folder to whoever
+ * opens it next. */
+bool qst__env_is_there(qst__env *env);
 
 void qst__env_mark(qst__env *env);    /* leaves the clean mark */
 void qst__env_destroy(qst__env *env); /* closes everything, whatever is open of it */

@@ -261,11 +261,52 @@ static void replaced(void **state)
     folder_remove(folder);
 }
 
+/* Only the data are: the next store begins them anew, in the same process too, whether the one that has them open has noticed
+ * or not, and whoever is closed first. */
+static void begun_anew(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        char     *folder = filled(), path[512];
+        qst_store store, next;
+
+        store_guarded(&store, folder, false, &alloc, &slog);
+        assert_int_equal(unlink(path_in(path, folder, "e/data.mdb")), 0);
+        if (how & 1)
+            goes_on(&store, "it was removed, or replaced, while it was in use");
+        store_guarded(&next, folder, false, &alloc, &slog);
+        assert_string_equal(next.name, "lmdb");
+        assert_int_equal(store_count(&next, QST_DB_VERDICTS), 0);
+        assert_int_equal(store_put(&next, QST_DB_VERDICTS, "7", "seven"), QST_OK);
+        assert_int_equal(slog.lines, 0);
+        if (!(how & 1))
+            goes_on(&store, "it was removed, or replaced, while it was in use");
+        assert_string_equal(store_got(&store, QST_DB_VERDICTS, "7"), "a value, of which many fill the pages of a file");
+        (how & 2 ? &next : &store)->close((how & 2 ? &next : &store)->self);
+        if (!(how & 2)) {
+            assert_int_equal(store_put(&next, QST_DB_VERDICTS, "8", "eight"), QST_OK);
+            assert_string_equal(store_got(&next, QST_DB_VERDICTS, "7"), "seven");
+        }
+        (how & 2 ? &store : &next)->close((how & 2 ? &store : &next)->self);
+        store_guarded(&next, folder, false, &alloc, &slog);
+        assert_string_equal(store_got(&next, QST_DB_VERDICTS, "7"), "seven");
+        assert_int_equal(store_count(&next, QST_DB_VERDICTS), how & 2 ? 1 : 2);
+        assert_int_equal(slog.lines, 0);
+        next.close(next.self);
+        folder_remove(folder);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_short), cmocka_unit_test(cut_under_another),     cmocka_unit_test(removed),
-        cmocka_unit_test(replaced),  cmocka_unit_test(stopped_while_writing), cmocka_unit_test(stopped_while_beginning),
+        cmocka_unit_test(cut_short),
+        cmocka_unit_test(cut_under_another),
+        cmocka_unit_test(removed),
+        cmocka_unit_test(replaced),
+        cmocka_unit_test(begun_anew),
+        cmocka_unit_test(stopped_while_writing),
+        cmocka_unit_test(stopped_while_beginning),
     };
 
     alloc = qst__alloc_default();
