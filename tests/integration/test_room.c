@@ -112,6 +112,7 @@ static void call_in_vain(qst_set *set, const told *t)
     blend_open(&c, cl->context, cl->in_order, &p);
     assert_int_equal(qst_enqueue(set, cl->in_order, &p, c.operand, 0, NULL, NULL, &err), QST_E_BUILD);
     assert_non_null(strstr(err.text, "no program builds now"));
+    assert_int_equal(err.cl_code, CL_COMPILER_NOT_AVAILABLE);
     assert_int_equal(t->lines, 1);
     assert_non_null(strstr(t->first, "no program builds now"));
     blend_close(&c);

@@ -11,7 +11,7 @@
  *     signal N       it died
  *     exit N         it ended the process
  *     late           it had not ended in time
- *     cannot REASON  it could not be tried: no such operation, candidate or device */
+ *     cannot REASON  it could not be tried: no such operation, candidate or device, nothing builds */
 #define _GNU_SOURCE /* prctl's constants */
 #include <errno.h>
 #include <quernstone/quernstone.h>
@@ -134,8 +134,10 @@ static int try_candidate(job *j)
         why = make_operands(j, problem.bytes);
     if (why)
         return cannot(why);
-    if (qst_enqueue(j->set, j->queue, problem.bytes, j->operands, 0, NULL, NULL, NULL) == QST_OK)
+    if (qst_enqueue(j->set, j->queue, problem.bytes, j->operands, 0, NULL, NULL, &err) == QST_OK)
         (void)clFinish(j->queue);
+    else if (err.cl_code == CL_COMPILER_NOT_AVAILABLE) /* not even the fallback: the candidate was not run */
+        return cannot("no program builds now");
     return 0;
 }
 

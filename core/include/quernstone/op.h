@@ -48,7 +48,8 @@ QST_API qst_status qst_set_add_candidate(qst_set *set, const qst_candidate *cand
  * problem does not touch are not looked at. `event` NULL: none wanted; else the caller releases it.
  *   E_INVALID      an argument, named with its numbers; nothing launched
  *   E_UNSUPPORTED  no candidate, the fallback included, computes this problem here
- *   E_CL, E_BUILD  the fallback itself failed */
+ *   E_CL, E_BUILD  the fallback itself failed; with the code CL_COMPILER_NOT_AVAILABLE because no program builds now, not
+ *                  even one that is known to be right (a full disk): a later call tries again */
 QST_API qst_status qst_enqueue(qst_set *set, cl_command_queue queue, const void *problem, const qst_mem *operands,
                                cl_uint n_wait, const cl_event *wait_list, cl_event *event, qst_error *err);
 
