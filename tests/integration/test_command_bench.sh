@@ -26,6 +26,8 @@ json 'j["problem"].startswith("m=24 n=1 k=40") and j["regret"] is None'
 runs 0 bench matmul --random 3 --range 16..40 --rounds 1 --all --pin 'matmul.naive.*' --pin 'matmul.unit.min*' --json
 json 'j["regret"]["problems"] == 3 and j["regret"]["median"] >= 0 and len(j["problems"]) == 3'
 json 'all(len(p["candidates"]) > 1 and p["best"] for p in j["problems"])'
+QST_DENY='matmul.unit.*' runs 0 bench matmul 24 --rounds 1 --all --set 'candidates.pin=["matmul.naive.*","matmul.unit.min*"]' --json
+json '[c["who"].split("/")[0] for c in j["candidates"]] == ["matmul.naive.row16"]' # denied and pinned by others than options
 runs 0 bench tunings --keys 2 --times 2 --range 16..40 --pin 'matmul.naive.*' --pin 'matmul.unit.min*' --json
 json 'j["tunings"] == 4 and len(j["keys"]) == 2 and j["within_2"] <= j["within_5"] <= 4'
 json 'all(sum(w["times"] for w in k["winners"]) == 2 for k in j["keys"])'

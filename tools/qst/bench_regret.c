@@ -41,20 +41,10 @@ static bool on_cpu(const device_handle *device)
            type & CL_DEVICE_TYPE_CPU;
 }
 
-static bool wanted(const args_common *common, const char *name)
-{
-    bool pinned = common->pin.n == 0;
-    for (size_t i = 0; i < common->pin.n; i++)
-        pinned = pinned || verdict_matches(common->pin.data[i], name);
-    for (size_t i = 0; i < common->deny.n; i++)
-        pinned = pinned && !verdict_matches(common->deny.data[i], name);
-    return pinned;
-}
-
 int regret_open(regret_pool **out, const device_handle *device, const args_common *common)
 {
     regret_pool *pool = out_resize(NULL, sizeof *pool);
-    json_t      *sets = out_describe(device->context, "sets");
+    json_t      *sets = out_describe(device->context, "sets"), *config = out_describe(device->context, "config");
     memset(pool, 0, sizeof *pool);
     pool->device = device;
     pool->common = common;
@@ -67,7 +57,7 @@ int regret_open(regret_pool **out, const device_handle *device, const args_commo
             const char   *name = out_member(one, "name");
             if (out_truth(one, "fallback"))
                 pool->fallback = out_text("%s", name);
-            if (!wanted(common, name))
+            if (!verdict_allows(config, name))
                 continue;
             pool->data = out_resize(pool->data, (pool->n + 1) * sizeof *pool->data);
             pool->data[pool->n++] = (regret_one){out_text("%s", name), NULL};
@@ -76,8 +66,9 @@ int regret_open(regret_pool **out, const device_handle *device, const args_commo
     if (!pool->fallback)
         pool->fallback = out_text("%s", "");
     *out = pool;
+    json_decref(config);
     json_decref(sets);
-    return sets ? 0 : 1;
+    return sets && config ? 0 : 1;
 }
 
 void regret_close(regret_pool *pool)

@@ -59,6 +59,12 @@ static bool any_matches(const json_t *globs, const char *name)
     return false;
 }
 
+bool verdict_allows(const json_t *config, const char *name)
+{
+    const json_t *deny = globs_of(config, "candidates.deny"), *pin = globs_of(config, "candidates.pin");
+    return !any_matches(deny, name) && (!json_array_size(pin) || any_matches(pin, name));
+}
+
 /* " KEY (GLOB, …) leaves out N of M", empty where it leaves out none; to be freed. */
 static char *leaves_out(const char *key, const json_t *globs, size_t n, size_t of)
 {

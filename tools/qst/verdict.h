@@ -15,6 +15,9 @@ bool verdict_find(json_t **verdict, qst_context *context, const problem_key *key
 /* Does a full name match a glob of --pin? As the library has it: * stands for any run of characters. */
 bool verdict_matches(const char *glob, const char *name);
 
+/* Does the configuration, from qst_describe("config"), let a candidate of that name run? */
+bool verdict_allows(const json_t *config, const char *name);
+
 /* Does the configuration let none run but `runs`, which it denies or does not pin itself? What leaves out how many of the
  * operation's candidates, to be freed; NULL: it lets `runs` run. *all, where not NULL: it leaves out every one. */
 char *verdict_barred(qst_context *context, const char *op, const char *runs, bool *all);
