@@ -231,6 +231,7 @@ static qst_status tune_now(qst__route *route, uint32_t depth, int *state, const 
         task.suspect = suspect = find_suspects(route->shelf);
         if (!(verdict->flags & QST__VERDICT_PRIOR))
             qst__prebuild_begin(&task, route);
+        tell(entry, verdict, NULL);
         status = tune_or_recheck(&task, route, verdict, err);
         qst__prebuild_leave(route->shelf->site);
         tell(entry, verdict, NULL);

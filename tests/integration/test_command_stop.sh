@@ -76,6 +76,11 @@ told 'TERM TERM' '! built in ' tune --sizes "$(seq -s , 700 900)" --level full -
 ends 143 '^qst: tune: ended by SIGTERM after [0-9]+ of 201 problems'
 runs 0 cache ls --table quarantine
 never ' (suspect|watched|quarantined) '
+# The first candidate, and the only one, which takes its time: it comes to its end.
+told TERM '! built in ' tune 1500 --pin 'matmul.naive.*' --set log=debug,cl
+ends_or_was_done 143 '^qst: tune: ended by SIGTERM after [01] of 1 problems; what was found is kept' '^tuned '
+runs 0 cache ls --table quarantine
+never ' (suspect|watched|quarantined) '
 # What is told in JSON is whole.
 # shellcheck disable=SC2086
 told TERM '! built in ' tune --json --sizes "$(seq -s , 401 600)" $few --set log=debug,cl

@@ -23,7 +23,7 @@ enum { TOLD_MAX = 32 };
 
 typedef struct told {
     struct {
-        char     key[128], candidate[64]; /* "" at the end */
+        char     key[128], candidate[64]; /* "" as it begins, and at the end */
         uint32_t done, total;
     } line[TOLD_MAX];
     uint32_t  n;
@@ -84,20 +84,21 @@ static bool spoken_of(const told *t, const char *name)
     return false;
 }
 
-/* One tuning of `total` candidates from line `from` on: numbers only grow, the end is told once, as the last. */
+/* One tuning of `total` candidates from line `from` on: it is told that it begins, numbers only grow, the end comes last. */
 static void one_tuning(const told *t, uint32_t from, uint32_t total)
 {
     uint32_t i, done = 0;
 
-    assert_in_range(t->n, from + total + 1, TOLD_MAX - 1);
+    assert_in_range(t->n, from + total + 2, TOLD_MAX - 1);
+    assert_int_equal(t->line[from].done, 0);
     for (i = from; i < t->n; i++) {
         assert_string_equal(t->line[i].key, t->line[from].key);
         assert_in_range(t->line[i].done, done, total);
-        assert_int_equal(t->line[i].total, total);
+        assert_int_equal(t->line[i].total, i == from ? 0 : total); /* no round has begun */
         done = t->line[i].done;
-        assert_int_equal(t->line[i].candidate[0] == '\0', i + 1 == t->n);
+        assert_int_equal(t->line[i].candidate[0] == '\0', i == from || i + 1 == t->n);
     }
-    assert_int_equal(t->line[from].done, 1);
+    assert_int_equal(t->line[from + 1].done, 1);
     assert_int_equal(done, total);
 }
 

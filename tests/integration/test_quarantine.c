@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -198,13 +199,41 @@ static void what_never_ends_is_ended(void **state)
     in_a_place(use_of_a_deadline);
 }
 
+/* Whoever asked is gone: nobody tries on. The pipe is held open by all that were started. */
+static void who_asked_is_gone(void **state)
+{
+    static const char problem[] = "m=48 n=40 k=35 a=f32,35,1,0x0x0x0,7 b=f32,40,1,0x0x0x0,7 c=f32,40,1,0x0x0x0,7";
+    int               asker[2], held[2], status;
+    char              config[4200], byte;
+    pid_t             pid;
+
+    (void)state;
+    snprintf(config, sizeof config, "{\"plugins\": {\"dirs\": [\"%s/killer\"], \"load\": [\"killer\"]}}",
+             QST_TEST_PLUGINS);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, asker), 0);
+    assert_int_equal(pipe(held), 0);
+    pid = fork();
+    if (!pid) {
+        dup2(asker[1], STDIN_FILENO);
+        close(held[0]);
+        execl(QST_TEST_TRY, QST_TEST_TRY, config, "matmul", problem, "matmul.killer.dies/1", "3600000", (char *)NULL);
+        _exit(127);
+    }
+    close(asker[1]);
+    close(held[1]);
+    close(asker[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(held[0], &byte, 1), 0);
+    close(held[0]);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dies_twice_and_never_again),
-        cmocka_unit_test(suspects_are_tried_elsewhere),
-        cmocka_unit_test(all_are_tried_elsewhere),
-        cmocka_unit_test(what_never_ends_is_ended),
+        cmocka_unit_test(dies_twice_and_never_again), cmocka_unit_test(suspects_are_tried_elsewhere),
+        cmocka_unit_test(all_are_tried_elsewhere),    cmocka_unit_test(what_never_ends_is_ended),
+        cmocka_unit_test(who_asked_is_gone),
     };
 
     self = argv[0];

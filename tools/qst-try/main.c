@@ -14,6 +14,7 @@
  *     cannot REASON  it could not be tried: no such operation, candidate or device, nothing builds */
 #define _GNU_SOURCE /* prctl's constants */
 #include <errno.h>
+#include <poll.h>
 #include <quernstone/quernstone.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CANNOT = 77, PAUSE_NS = 5000000 };
+enum { CANNOT = 77, PAUSE_MS = 5 };
 
 typedef struct job {
     const char      *config, *op, *problem, *candidate;
@@ -162,19 +163,20 @@ static uint64_t now_ms(void)
 
 static int wait_for(pid_t pid, uint64_t ms)
 {
-    const struct timespec pause = {0, PAUSE_NS};
-    uint64_t              end = now_ms() + ms;
-    int                   status = 0;
-    pid_t                 got;
+    struct pollfd asker = {.fd = STDIN_FILENO}; /* hangs up where nobody waits any more */
+    uint64_t      end = now_ms() + ms;
+    int           status = 0;
+    pid_t         got;
 
     while ((got = waitpid(pid, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
-        if (now_ms() >= end) {
-            kill(pid, SIGKILL);
-            (void)waitpid(pid, &status, 0);
+        const bool alone = poll(&asker, 1, PAUSE_MS) > 0 && asker.revents & (POLLHUP | POLLERR | POLLNVAL);
+        if (!alone && now_ms() < end)
+            continue;
+        kill(pid, SIGKILL);
+        (void)waitpid(pid, &status, 0);
+        if (!alone)
             dprintf(STDIN_FILENO, "late\n");
-            return 0;
-        }
-        nanosleep(&pause, NULL);
+        return 0;
     }
     if (WIFSIGNALED(status))
         dprintf(STDIN_FILENO, "signal %d\n", WTERMSIG(status));

@@ -35,8 +35,7 @@ static void tell_progress(void *user, const char *key, uint32_t done, uint32_t t
     enum { KEY_COLUMNS = 24 };
     size_t shown = strlen(key);
     (void)user;
-    if (candidate) /* what it found is kept, and nobody else is tried yet */
-        stop_here(key);
+    stop_here(key); /* what was found is kept, and nobody is tried yet, or nobody else, or nobody any more */
     if (shown > KEY_COLUMNS)
         for (shown = KEY_COLUMNS; shown > 0 && key[shown] != ' ';) /* whole words */
             shown--;

@@ -36,9 +36,11 @@ static void say(doctor *d, int grade, const char *what, char *text, const char *
     free(text);
 }
 
-static bool is_pocl(const doctor *d)
+/* Or is there no device at all, which it may be the cause of? */
+static bool may_be_pocl(const doctor *d)
 {
-    return d->picked && strstr(out_member(d->picked, "platform"), "Portable Computing Language");
+    return d->picked ? strstr(out_member(d->picked, "platform"), "Portable Computing Language") != NULL
+                     : getenv("POCL_CACHE_DIR") != NULL;
 }
 
 /* ---- Devices ------------------------------------------------------------------------------------------------------ */
@@ -126,7 +128,7 @@ static void affinity(doctor *d)
     static const char *const advice =
         "set POCL_AFFINITY=1 in the environment of programs: times vary by a factor of two without it";
     const char *set = getenv("POCL_AFFINITY");
-    if (!is_pocl(d))
+    if (!d->picked || !may_be_pocl(d))
         return;
     if (!set)
         say(d, WARN, "affinity",
@@ -174,14 +176,14 @@ static char *pocl_folder(void)
 static void driver_cache(doctor *d)
 {
     const char *off = getenv("CUDA_CACHE_DISABLE");
-    if (is_pocl(d)) {
+    if (may_be_pocl(d)) {
         char *folder = pocl_folder();
         if (folder && writable(folder))
             say(d, GOOD, "driver's cache", out_text("%s", folder), NULL);
         else
             say(d, FAIL, "driver's cache",
-                out_text("%s: cannot be written, and PoCL offers no device then",
-                         folder ? folder : "no HOME, no POCL_CACHE_DIR"),
+                out_text("%s: cannot be written%s", folder ? folder : "no HOME, no POCL_CACHE_DIR",
+                         d->picked ? ", so that PoCL builds nothing new" : ", and PoCL offers no device then"),
                 "set POCL_CACHE_DIR to a folder that can be written");
         free(folder);
     } else if (d->picked && strstr(out_member(d->picked, "platform"), "NVIDIA") && off && strcmp(off, "1") == 0) {

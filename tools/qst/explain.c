@@ -207,8 +207,8 @@ const verb_info verb_explain = {
         "Tunes each problem first where nothing is known about its key. Then: the key; the problem that it was\n"
         "tuned on; each round with its candidates: the winner, who was timed to the end by median, who was\n"
         "eliminated, last first (`rank` of --json is the order in which they step in for the winner); what was\n"
-        "not tried and why; the winner and what made it win; where the answer came from; whether the budget cut it short. Problems are squares, shapes,\n"
-        "or text as logs print it: 'matmul m=240 n=240 k=240'. With --json, one object, or an array of them.\n"
+        "not tried and why; the winner and what made it win; where the answer came from; whether it is complete.\n"
+        "Problems are squares, shapes, or text as logs print it: 'matmul m=240 n=240 k=240'. With --json, one object, or an array of them.\n"
         "Where four or more candidates of a plugin came to the same, they stand as one, `matmul.gemv.* (19)`.\n"
         "With --replay instead of problems: every stored answer, decided again from its stored samples; exit code\n"
         "1 where one comes out otherwise than it is stored.\n",

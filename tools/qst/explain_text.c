@@ -297,8 +297,10 @@ void explain_print(const json_t *verdict, bool all, bool wide)
         printf("runs    %s: %s\n", out_member(verdict, "winner"),
                out_member(verdict, "key")[0] ? "not tuned" : "nothing to choose here");
     if (n)
-        printf("budget  %s\n", out_truth(verdict, "partial") ? "spent before the end: the next miss of this key goes on"
-                                                             : "not exhausted: the answer is complete");
+        printf("answer  %s\n",
+               out_truth(verdict, "partial")
+                   ? "partial: the budget, or its process, ended before; the next miss of this key goes on"
+                   : "complete");
     fflush(stdout);
     free(order);
 }

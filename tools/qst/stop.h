@@ -28,7 +28,7 @@ void         stop_go(void);
 void stop_begin(const char *key);
 void stop_end(void);
 
-/* A candidate of the key has been tried to its end, if one was, and the next is about to be: ends the process here where it
+/* The key's first candidate is about to be tried, or one has been to its end and the next, if any, is about to be: ends the process here where it
  * was told to. */
 void stop_here(const char *key);
 

@@ -34,8 +34,8 @@ typedef struct qst_allocator {
     void *user;
 } qst_allocator;
 
-/* How far the tuning of a key has come. `key`: its text. `candidate`: the full name of the one whose finding is new; NULL
- * at the end, whatever came of it. `done` of the `total` candidates that take part so far are through; `total` grows
+/* How far the tuning of a key has come. `key`: its text. `candidate`: the full name of the one whose finding is new;
+ * NULL as it begins, and at the end, whatever came of it. `done` of the `total` candidates that take part so far are through; `total` grows
  * when a round of candidates gave nothing. Texts live until the call returns. [the thread that tunes: that of a call or
  * the context's own; may be several at once for different keys] It must not call the context. */
 typedef void (*qst_progress)(void *user, const char *key, uint32_t done, uint32_t total, const char *candidate);
