@@ -386,7 +386,7 @@ const verb_info verb_bench_matmul = {
         "--all runs every candidate by itself, those over three times the choice's time once, and times the choice\n"
         "and the best of them again in 15 alternated pairs, ten times as many where their ratio is not sure to 1 %:\n"
         "regret is by how much the choice takes longer. --skip measures random problems in pieces.\n"
-        "Told to end (SIGINT, SIGTERM), or where a problem fails, it tells of those it measured.\n"
+        "Told to end (SIGINT, SIGTERM, SIGHUP), or where one fails, it tells of those it measured.\n"
         "--json: the problem's object, for several problems {\"problems\", \"geometric_mean\", \"regret\"}.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,

@@ -275,14 +275,14 @@ const verb_info verb_tune = {
     .summary = "tune ahead of time what a program will ask for",
     .help =
         "A line for each problem: `tuned`, `known` (the answer was there), `partial` (the budget ended it: run it\n"
-        "again to go on) or `failed` (none may run, or none was right); the winner's median time; winner; problem. Where another problem of the key was\n"
-        "tuned, it says which and gives no time: that one took another. Every finding is in the store as soon as it is\n"
-        "known: a run that was interrupted goes on where it was. A line of FILE is a size or a shape (512, 64x32x128T),\n"
-        "or text as logs print it (matmul m=240 n=240 k=240). There is no budget unless --budget or the configuration\n"
-        "gives one, and what another process is tuning is waited for, unless tune.wait is set. Exit code 1 when a\n"
-        "problem failed, or when the store cannot keep what was found. Told to end (SIGINT, SIGTERM), it lets the\n"
-        "candidate that is tried come to its end and says how far it came, exit code 128 + the signal; told so again,\n"
-        "it ends at once.\n",
+        "again to go on) or `failed` (none may run, or none was right); the winner's median time; winner; problem.\n"
+        "Where another problem of the key was tuned, it says which and gives no time: that one took another. Every\n"
+        "finding is in the store as soon as it is known: a run that was interrupted goes on where it was. A line of\n"
+        "FILE is a size or a shape (512, 64x32x128T), or text as logs print it (matmul m=240 n=240 k=240). There is\n"
+        "no budget unless --budget or the configuration gives one, and what another process is tuning is waited for,\n"
+        "unless tune.wait is set to false. Exit code 1 when a problem failed, or when the store cannot keep what was\n"
+        "found. Told to end (SIGINT, SIGTERM, SIGHUP), it lets the candidate that is tried come to its end and says\n"
+        "how far it came, exit code 128 + the signal; told so again, it ends at once.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
     .defaults = &defaults,
