@@ -100,6 +100,8 @@ verdict $? '  names the folder and the cause'
 runs 0 cache export "$work/answers.json"
 [ ! -s "$out" ] && head -c 40 "$work/answers.json" | grep -q quernstone
 verdict $? '  a file'
+runs 0 cache export "$work/answers.json" --json
+json "j['file'] == '$work/answers.json' and j['bytes'] == $(wc -c <"$work/answers.json")"
 runs 0 cache export -
 head -c 40 "$out" | grep -q quernstone && [ ! -e - ]
 verdict $? '  - is standard output, as it is standard input to import'

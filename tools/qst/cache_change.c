@@ -108,12 +108,15 @@ int cache_export(const cache_job *job)
     qst_error  err = {0};
     qst_status status = qst_cache_export(job->context, job->options->op, out_gather, &text, &err);
     int        code = 0;
-    if (status < 0)
+    if (status < 0) {
         code = out_error("cache", status, &err);
-    else if (job->word && strcmp(job->word, "-") != 0)
+    } else if (job->word && strcmp(job->word, "-") != 0) {
         code = file_write(job->word, text.text, text.length);
-    else
+        if (code == 0 && job->json)
+            out_json(out_need(json_pack("{s:s,s:I}", "file", job->word, "bytes", (json_int_t)text.length)));
+    } else {
         fwrite(text.text, 1, text.length, stdout);
+    }
     free(text.text);
     return code;
 }
