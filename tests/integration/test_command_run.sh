@@ -52,7 +52,7 @@ says 'pinned:  nobody: no candidate of such a name'
 runs 0 run matmul --m 24 --n 24 --k 24 --pin 'matmul.naive*' --set tune.mode=background --json
 json 'j["right"] and j["pinned"][0]["name"] == j["winner"] and j["pinned"][0]["outcome"] in ("TIMED", "VERIFIED")'
 runs 0 run matmul --m 40 --n 24 --k 24 --pin 'matmul.naive*' --set tune.mode=fallback
-says 'nothing is known: tune.mode lets nothing be tuned'
+says 'nothing is known: it could not be tuned, or tune.mode lets nothing be tuned'
 runs 1 run matmul --m 8 --n 8 --k 8 --dtype f32 --dtype-c f16 --json # at once: nothing is built
 [ "$(wc -l <"$err")" -eq 1 ] && grep -q 'no candidate computes m=8 n=8 k=8 a=f32,.* c=f16,' "$err"
 verdict $? '  one line: the types that nobody computes'

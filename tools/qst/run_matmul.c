@@ -167,7 +167,7 @@ static void tell_pinned(run_result *r, const device_handle *device, qst_set *set
     if (json_array_size(r->pinned) == before)
         add_pinned(r->pinned, glob, "",
                    verdict ? "no candidate of such a name"
-                   : keyed ? "nothing is known: tune.mode lets nothing be tuned"
+                   : keyed ? "nothing is known: it could not be tuned, or tune.mode lets nothing be tuned"
                            : "nothing was tuned: the problem needs no tuning");
     json_decref(verdict);
 }
