@@ -110,7 +110,8 @@ static bool tune_all(bench *b, const matmul_wish *wish, rivals *r)
         out_progress("%s: %lld of %lld", wish->label, (long long)t + 1, (long long)b->options->times);
         good = tune(b, &wish->problem, r);
     }
-    qsort(r->data, r->n, sizeof *r->data, more_often);
+    if (good)
+        qsort(r->data, r->n, sizeof *r->data, more_often);
     return good;
 }
 
