@@ -15,8 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE 65536
-#define MOST  ((size_t)256 << 20) /* bytes: what the library imports at most */
+#define PIECE    65536
+#define MOST     ((size_t)256 << 20) /* bytes: what the library imports at most */
+#define REMOVALS 100                 /* of a folder that another thread writes into */
 
 char *file_read(const char *path, size_t *length)
 {
@@ -123,8 +124,9 @@ static int drop(const char *path, const struct stat *stat, int kind, struct FTW 
     return remove(path);
 }
 
+/* Each time around something may have been put into it since it was read. */
 void file_folder_remove(const char *path)
 {
-    if (path)
+    for (int i = 0; path && i < REMOVALS && access(path, F_OK) == 0; i++)
         nftw(path, drop, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }

@@ -149,10 +149,10 @@ static bool fill(const filled *f, const args_common *common, int64_t keys, doubl
 
 static void finish(filled *f, course *c)
 {
+    file_folder_remove(f->folder);
     stop_hold();
     c->folder = NULL;
     stop_go();
-    file_folder_remove(f->folder);
     free(f->folder);
     free(f->settings);
     free(f->ids);
@@ -161,12 +161,12 @@ static void finish(filled *f, course *c)
 /* One size: a row of results, NULL after one line. */
 static json_t *measure(course *c, int64_t keys)
 {
-    filled  f = {file_folder(), NULL, NULL};
+    filled  f = {NULL, NULL, NULL};
     double  took_s, ms;
     char   *output = NULL;
     json_t *row = NULL;
     stop_hold();
-    c->folder = f.folder;
+    c->folder = f.folder = file_folder();
     stop_go();
     if (f.folder) {
         f.ids = out_text("%s/ids", f.folder);

@@ -216,6 +216,11 @@ static void tell_end(void *user)
     file_folder_remove(f->folder);
 }
 
+static void leave_nothing(void *user)
+{
+    file_folder_remove(((const first *)user)->folder);
+}
+
 static int compare(first *f)
 {
     if (!measure(f))
@@ -238,8 +243,10 @@ int first_bench(const args_common *common, const bench_options *o)
     for (size_t i = 0; i < COLUMNS; i++)
         f.columns[i] = out_resize(NULL, (size_t)o->pairs * sizeof *f.columns[i]);
     snprintf(f.size, sizeof f.size, "%" PRId64, o->size);
-    f.folder = file_folder();
     stop_tell(tell_end, &f);
+    stop_hold();
+    f.folder = file_folder();
+    stop_go();
     if (f.folder) {
         f.binary = out_text("%s/binary", f.folder);
         f.settings = bench_settings(common, f.folder, LOOKUP_NAME);
@@ -248,8 +255,9 @@ int first_bench(const args_common *common, const bench_options *o)
         status = compare(&f);
     else if (f.folder && !f.settings)
         status = EXIT_USAGE;
+    stop_tell(leave_nothing, &f);
+    leave_nothing(&f);
     stop_tell(NULL, NULL);
-    file_folder_remove(f.folder);
     for (size_t i = 0; i < COLUMNS; i++)
         free(f.columns[i]);
     json_decref(f.report);
