@@ -8,6 +8,12 @@
 #include "plugins/common/matmul_view.h"
 #include "plugins/common/storage.h"
 
+/* Bytes of a vector; of a panel of B, or a tall tile of A, that stays in a first-level cache of 48 KB; of a B that stays in a
+ * second-level cache of 2 MB anyway. */
+#define CPU_GEMM_VECTOR  64u
+#define CPU_GEMM_PANEL   40960u
+#define CPU_GEMM_SMALL_B 1048576.0
+
 /* Programs: 4 * storage_index + transposition, and in the place of the index that is not given, 4, the one that adds
  * slices: the host takes 32 at most. */
 enum { CPU_GEMM_CASES = 4, CPU_GEMM_OPTIONS = 160 };
@@ -41,6 +47,17 @@ struct cpu_gemm_row {
     uint32_t    ahead;
 };
 
+static inline int cpu_gemm_is_tall(const struct cpu_gemm_row *row)
+{
+    return (row->pack & CPU_GEMM_TALL) != 0;
+}
+
+/* Bytes of the sums, by the type of a view. */
+static inline uint32_t cpu_gemm_item(uint32_t type)
+{
+    return type == QST_F64 ? 8 : 4;
+}
+
 /* What a candidate's functions get as user: its row and the options of its programs. */
 struct cpu_gemm_candidate {
     const struct cpu_gemm_row *row;
@@ -67,8 +84,8 @@ void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *te
 int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *device, const char **why);
 
 /* QST_POOR, so that its program is not built before others, where sizes or types of a key are not what the row is made
- * for. */
-int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why);
+ * for. `tall`: do rows that copy both for tall tiles run on the device? */
+int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, int tall, const qst_key *key, const char **why);
 
 /* Is the launch of `row` that of `other` for all problems of a key: k in one block of either, C cut in the same way? They
  * then differ by no more than how local memory is laid out. */

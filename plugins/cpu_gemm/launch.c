@@ -12,33 +12,20 @@
 #define LOCAL_SLACK  16384u /* bytes of local memory to keep clear of: PoCL aborts the process beyond its limit */
 #define ALPHA_LEAST  0x1p-32
 #define ALPHA_MOST   0x1p32
-#define VECTOR_BYTES 64u
-#define PACKED_BYTES 860000u /* of A at a time: with a panel of B within a second-level cache of 1 MB */
-#define PACKED_ROWS  516u    /* rows of A at a time, at most */
-#define TALL_VECTORS 64u     /* of columns of B at a time in tall rows */
-#define TALL_STEP    8       /* rows by which the height of their last tile goes */
-#define TALL_LEAST   64      /* rows and columns under which they are a last resort */
-#define TALL_FEWER   32      /* the same of columns, where m and k are at least these: */
-#define TALL_ROWS    256
-#define TALL_DEPTH   64
-#define TALL_SURELY  512      /* m, n and twice k from which on other tiles that copy both are one, too */
-#define LONG_SUM     2048     /* k under which a tall row is one whose tile of A is beyond a first-level cache */
+#define PACKED_BYTES 860000u  /* of A at a time: with a panel of B within a second-level cache of 1 MB */
+#define PACKED_ROWS  516u     /* rows of A at a time, at most */
+#define TALL_VECTORS 64u      /* of columns of B at a time in tall rows */
+#define TALL_STEP    8        /* rows by which the height of their last tile goes */
 #define TALL_GAIN    0.93     /* how much longer than other tiles they take */
 #define PART_FLOPS   700000.0 /* least work of a part: several, to share once another thread has woken */
 #define LAUNCH_NS    20000.0  /* of a launch: the wake-up of the workers */
 #define SHARE        0.85     /* of the peak of two fma units that the tiles reach */
 #define BYTES_A_NS   20.0     /* rate at which operands come from memory, about, by all units */
-#define SPLIT_LEAST  1024     /* k of a key under which splitting it is a last resort */
-#define NEAR_BYTES   12288    /* of a panel that is read in place as fast as a copy: a quarter of a first-level cache */
-#define LINE_LOG2    6        /* of the bytes of a cache line */
-#define MANY_TILES   16       /* tiles of rows that pay for a copy of B that spares crossed lines */
 #define SCATTERED    3.0      /* how much longer B takes from memory in tall panels that few rows use */
 #define SCATTERED_K  64
 #define SCATTERED_M  96
 #define LATE         1.2       /* the same where nothing of it is fetched ahead */
-#define SMALL_B      1048576.0 /* bytes of B that stay in a second-level cache of 2 MB anyway */
 #define LARGE_B      8388608.0 /* bytes of B over which panels read in place come late, their rows being pages apart */
-#define PANEL_BYTES  40960u    /* of a panel of B, or a tall tile of A, that stays in a first-level cache of 48 KB */
 #define SPILLED      1.06      /* how much longer products with a larger one take */
 #define STRIDED      1.25      /* the same where it is read in place, of a large B */
 #define WAIT         0.01      /* the same, over the parts of a unit: at the end one waits for the other */
@@ -46,15 +33,10 @@
 #define PACK_STEPS   0.7            /* fma of a vector that copying one vector costs, about */
 #define TRANSPOSE    3.0            /* the same where it is transposed */
 
-/* Bytes and vectors of the sums, by the type of a view. */
-static uint32_t item(uint32_t type)
-{
-    return type == QST_F64 ? 8 : 4;
-}
-
+/* Elements of a vector, by the type of a view. */
 static uint32_t vector(uint32_t type)
 {
-    return VECTOR_BYTES / item(type);
+    return CPU_GEMM_VECTOR / cpu_gemm_item(type);
 }
 
 static double bytes_of(uint32_t type)
@@ -74,15 +56,10 @@ static int is_plain(uint32_t storage)
     return storage_element(storage) <= QST_F64 && storage_out(storage) == storage_element(storage);
 }
 
-static int is_tall(const struct cpu_gemm_row *row)
-{
-    return (row->pack & CPU_GEMM_TALL) != 0;
-}
-
 /* Rows by which a part's last tile may be less than whole. */
 static uint32_t grain(const struct cpu_gemm_row *row)
 {
-    return is_tall(row) ? TALL_STEP : row->mr;
+    return cpu_gemm_is_tall(row) ? TALL_STEP : row->mr;
 }
 
 static int packs_b(const struct cpu_gemm_row *row, uint32_t index)
@@ -99,17 +76,18 @@ static uint32_t packed_lines(const struct cpu_gemm_row *row, uint32_t type)
 
 static uint32_t packed_rows(const struct cpu_gemm_row *row, uint32_t type)
 {
-    const uint32_t rows = PACKED_BYTES / (packed_lines(row, type) * VECTOR_BYTES);
+    const uint32_t rows = PACKED_BYTES / (packed_lines(row, type) * CPU_GEMM_VECTOR);
     return rows < PACKED_ROWS ? rows : PACKED_ROWS;
 }
 
 static uint64_t local_bytes(const struct cpu_gemm_row *row, uint32_t type, int pack_b, int64_t kc)
 {
-    if (is_tall(row))
-        return (uint64_t)kc * row->mr * item(type) + (uint64_t)(kc + 1) * (pack_b ? TALL_VECTORS : 1) * VECTOR_BYTES;
+    if (cpu_gemm_is_tall(row))
+        return (uint64_t)kc * row->mr * cpu_gemm_item(type) +
+               (uint64_t)(kc + 1) * (pack_b ? TALL_VECTORS : 1) * CPU_GEMM_VECTOR;
     const uint64_t a =
-        row->pack & CPU_GEMM_PACK_A ? (uint64_t)packed_rows(row, type) * packed_lines(row, type) * VECTOR_BYTES : 0;
-    return a + (uint64_t)kc * (pack_b ? row->nv : 1) * VECTOR_BYTES;
+        row->pack & CPU_GEMM_PACK_A ? (uint64_t)packed_rows(row, type) * packed_lines(row, type) * CPU_GEMM_VECTOR : 0;
+    return a + (uint64_t)kc * (pack_b ? row->nv : 1) * CPU_GEMM_VECTOR;
 }
 
 void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *text, size_t size)
@@ -120,7 +98,7 @@ void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *te
                         packs_b(row, index));
     if (row->ahead && !packs_b(row, index))
         used += snprintf(text + used, size - (size_t)used, " -DAHEAD=1");
-    if (is_tall(row))
+    if (cpu_gemm_is_tall(row))
         snprintf(text + used, size - (size_t)used, " -DCOLS=%u", TALL_VECTORS);
     else if (row->pack & CPU_GEMM_PACK_A)
         snprintf(text + used, size - (size_t)used, " -DPACK_A=1 -DROWS=%u -DLINES=%u", packed_rows(row, type),
@@ -129,8 +107,8 @@ void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *te
 
 void cpu_gemm_source(const struct cpu_gemm_row *row, qst_program *out)
 {
-    out->data = is_tall(row) ? cpu_tall_cl : cpu_gemm_cl;
-    out->length = is_tall(row) ? sizeof cpu_tall_cl - 1 : sizeof cpu_gemm_cl - 1;
+    out->data = cpu_gemm_is_tall(row) ? cpu_tall_cl : cpu_gemm_cl;
+    out->length = cpu_gemm_is_tall(row) ? sizeof cpu_tall_cl - 1 : sizeof cpu_gemm_cl - 1;
 }
 
 int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *device, const char **why)
@@ -142,78 +120,12 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
     return QST_OK;
 }
 
-static int pays_to_be_tall(const qst_key *key, int64_t columns)
-{
-    const int64_t *v = key->value;
-    return v[QST_MATMUL_KEY_M] >= TALL_LEAST && v[QST_MATMUL_KEY_N] >= columns &&
-           (v[QST_MATMUL_KEY_N] >= TALL_LEAST ||
-            (v[QST_MATMUL_KEY_M] >= TALL_ROWS && v[QST_MATMUL_KEY_K] >= TALL_DEPTH));
-}
-
-/* Is it worth while to copy what may be read in place? A copy costs about as much as one reading of it. B is read once
- * for each tile of rows, A once for each panel of columns. A small panel stays near wherever it lies; of a larger one
- * rows in place cross lines, fall into the same sets of a cache, and lie in pages of their own. Of one or two vectors a row
- * of B there is too little arithmetic to hide lines that are crossed, and many tiles pay for a copy of any size. Tall rows that copy A
- * alone are for a B that stays in a second-level cache. */
-static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
-{
-    const int64_t *v = key->value;
-    const int64_t  bytes = v[QST_MATMUL_KEY_ELEM_LHS] == QST_F64 ? 8 : 4, width = row->nv * VECTOR_BYTES / bytes;
-    const int64_t  cols = v[QST_MATMUL_KEY_N] < width ? v[QST_MATMUL_KEY_N] : width;
-    const int64_t  depth = v[QST_MATMUL_KEY_K] < (int64_t)row->kc ? v[QST_MATMUL_KEY_K] : (int64_t)row->kc;
-    const int narrow = v[QST_MATMUL_KEY_N] * bytes <= 2 * VECTOR_BYTES && v[QST_MATMUL_KEY_RHS_STRIDE] < LINE_LOG2 &&
-                       v[QST_MATMUL_KEY_M] >= MANY_TILES * (int64_t)row->mr;
-    if (is_tall(row))
-        return row->pack & CPU_GEMM_PACK_B
-                   ? pays_to_be_tall(key, TALL_FEWER)
-                   : pays_to_be_tall(key, TALL_LEAST) &&
-                         (double)v[QST_MATMUL_KEY_N] * (double)v[QST_MATMUL_KEY_K] * (double)bytes < SMALL_B;
-    return v[QST_MATMUL_KEY_M] >= 2 * (int64_t)row->mr && (narrow || depth * cols * bytes > NEAR_BYTES) &&
-           (!(row->pack & CPU_GEMM_PACK_A) || v[QST_MATMUL_KEY_N] > width);
-}
-
-/* Does a tall row do better? Than shorter tiles that copy both, where there are rows and columns enough, more of them where
- * C is cut both ways; than one whose tile of A is larger than a first-level cache, unless k is so long that fewer sums
- * between its blocks make up for it. */
-static int is_outdone(const struct cpu_gemm_row *row, const qst_key *key)
-{
-    const int64_t *v = key->value;
-    const uint32_t type = v[QST_MATMUL_KEY_ELEM_LHS] == QST_F64 ? QST_F64 : QST_F32;
-    if (is_tall(row))
-        return row->kc * row->mr * item(type) > PANEL_BYTES && v[QST_MATMUL_KEY_K] < LONG_SUM;
-    if (row->pack != CPU_GEMM_PACK_BOTH)
-        return 0;
-    return row->cut == CPU_GEMM_ROWS ? pays_to_be_tall(key, TALL_LEAST)
-                                     : v[QST_MATMUL_KEY_M] >= TALL_SURELY && v[QST_MATMUL_KEY_N] >= TALL_SURELY &&
-                                           v[QST_MATMUL_KEY_K] >= TALL_SURELY / 2;
-}
-
-int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, const qst_key *key, const char **why)
-{
-    const int64_t *v = key->value;
-    int            plain;
-    if (key->count <= QST_MATMUL_KEY_ELEM_OUT)
-        return QST_OK;
-    plain = v[QST_MATMUL_KEY_ELEM_LHS] <= QST_F64 && v[QST_MATMUL_KEY_ELEM_OUT] == v[QST_MATMUL_KEY_ELEM_LHS];
-    if (plain && row->pack == CPU_GEMM_PACK_A)
-        return qstk_poor(why, "copies A, which these types need not");
-    if (plain && is_outdone(row, key))
-        return qstk_poor(why, "a tall row does the same faster");
-    if (plain && row->pack && !pays_to_copy(row, key))
-        return qstk_poor(why, "what it copies costs more than it saves for matrices of this size");
-    if (row->slices > 1 && (v[QST_MATMUL_KEY_N] > row->most_m || v[QST_MATMUL_KEY_K] < SPLIT_LEAST))
-        return qstk_poor(why, "split along k for few columns and long sums");
-    if (row->most_m && v[QST_MATMUL_KEY_M] > row->most_m)
-        return qstk_poor(why, "made for fewer rows");
-    return QST_OK;
-}
-
 /* SUMS_MAX + 1 where it is more than that. */
 uint64_t cpu_gemm_sums(const struct cpu_gemm_row *row, const struct cpu_gemm_problem *p)
 {
     const struct matmul_view *v = &p->view;
     const uint64_t            width = qstk_round_up((uint64_t)v->n, (uint64_t)row->nv * vector(v->type));
-    const double              bytes = (double)(v->outer * v->inner) * (double)v->m * (double)width * item(v->type);
+    const double bytes = (double)(v->outer * v->inner) * (double)v->m * (double)width * cpu_gemm_item(v->type);
     return !p->narrow || v->k <= p->kc ? 0 : bytes > (double)SUMS_MAX ? SUMS_MAX + 1 : (uint64_t)bytes;
 }
 
@@ -231,7 +143,7 @@ int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, 
     p->kc = strict && !p->narrow && v->k > (int64_t)row->kc ? v->k : (int64_t)row->kc;
     if (!is_plain(p->storage) && !(row->pack & CPU_GEMM_PACK_A))
         return qstk_no(why, "A is read in place: A, B and C all f32 or all f64 only");
-    if (!is_plain(p->storage) && is_tall(row))
+    if (!is_plain(p->storage) && cpu_gemm_is_tall(row))
         return qstk_no(why, "A, B and C all f32 or all f64 only");
     if (v->k > p->kc && !p->narrow && !(size >= ALPHA_LEAST && size <= ALPHA_MOST))
         return qstk_no(why, "k in several blocks, and alpha not within 2^-32 and 2^32");
@@ -314,22 +226,22 @@ int cpu_gemm_same(const struct cpu_gemm_row *row, const struct cpu_gemm_row *oth
  * cache when they are used again, or fetched before their turn where few rows use them. */
 static double lateness(const struct cpu_gemm_row *row, const struct matmul_view *v, double b_bytes)
 {
-    const int tall = row->kc > SCATTERED_K && b_bytes > SMALL_B;
+    const int tall = row->kc > SCATTERED_K && b_bytes > CPU_GEMM_SMALL_B;
     if (v->m == 1 || v->n == 1)
         return v->m == 1 && tall ? SCATTERED : LATE; /* kernels made for vectors read in longer runs */
-    if (b_bytes <= SMALL_B || v->m >= SCATTERED_M)
+    if (b_bytes <= CPU_GEMM_SMALL_B || v->m >= SCATTERED_M)
         return 1.0;
     return tall ? SCATTERED : row->ahead && !packs_b(row, v->index) ? 1.0 : LATE;
 }
 
 static double slowness(const struct cpu_gemm_row *row, const struct matmul_view *v, double b_bytes)
 {
-    if (is_tall(row))
-        return TALL_GAIN * (row->kc * row->mr * item(v->type) <= PANEL_BYTES ? 1.0 : SPILLED) *
-               (b_bytes <= SMALL_B || packs_b(row, v->index) ? 1.0
-                : b_bytes <= LARGE_B                         ? SPILLED
-                                                             : STRIDED);
-    if (b_bytes <= SMALL_B || row->kc * row->nv * VECTOR_BYTES <= PANEL_BYTES)
+    if (cpu_gemm_is_tall(row))
+        return TALL_GAIN * (row->kc * row->mr * cpu_gemm_item(v->type) <= CPU_GEMM_PANEL ? 1.0 : SPILLED) *
+               (b_bytes <= CPU_GEMM_SMALL_B || packs_b(row, v->index) ? 1.0
+                : b_bytes <= LARGE_B                                  ? SPILLED
+                                                                      : STRIDED);
+    if (b_bytes <= CPU_GEMM_SMALL_B || row->kc * row->nv * CPU_GEMM_VECTOR <= CPU_GEMM_PANEL)
         return 1.0;
     return b_bytes > LARGE_B && !packs_b(row, v->index) ? STRIDED : SPILLED;
 }
@@ -341,7 +253,7 @@ double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *devic
     const struct matmul_view *v = &p->view;
     const struct cut          cut = cut_problem(row, device, v);
     const double              products = (double)(v->outer * v->inner), width = vector(v->type);
-    const double rows = (double)qstk_round_up((uint64_t)v->m, is_tall(row) ? TALL_STEP : (row->mr + 1) / 2);
+    const double rows = (double)qstk_round_up((uint64_t)v->m, cpu_gemm_is_tall(row) ? TALL_STEP : (row->mr + 1) / 2);
     const double cols = (double)qstk_ceil_div((uint64_t)v->n, (uint64_t)width);
     const double depth = (double)(v->slice ? v->slice : v->k);
     const double blocks = (double)qstk_ceil_div((uint64_t)depth, row->kc);
@@ -367,8 +279,8 @@ int32_t cpu_gemm_launch(const struct cpu_gemm_row *row, const qst_device *device
     const struct matmul_view *v = &p->view;
     const struct cut          cut = cut_problem(row, device, v);
     qst_arg                   args[MATMUL_ARGS + 6];
-    qst_launch launch = qstk_launch(CPU_GEMM_CASES * p->storage + v->index, is_tall(row) ? "cpu_tall" : "cpu_gemm", 3,
-                                    args, QSTK_COUNT(args));
+    qst_launch                launch = qstk_launch(CPU_GEMM_CASES * p->storage + v->index,
+                                    cpu_gemm_is_tall(row) ? "cpu_tall" : "cpu_gemm", 3, args, QSTK_COUNT(args));
     matmul_args(v, args);
     args[MATMUL_ARGS] = qstk_i32(cut.bm);
     args[MATMUL_ARGS + 1] = qstk_i32(cut.bn);

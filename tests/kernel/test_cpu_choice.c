@@ -53,9 +53,20 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k128", 64, 64, 64, QST_OK},
         {"cpu_gemm.6x4_k384", 64, 64, 64, QST_POOR}, /* what 6x4_k128 does */
         {"cpu_gemm.6x4_k384", 0, 0, 0, QST_OK},      /* a key that says nothing of sizes */
+        {"cpu_gemm.8x3_k32_columns1", 0, 0, 0, QST_OK},
         {"cpu_gemm.6x4_k256", 512, 512, 256, QST_OK},
         {"cpu_gemm.6x4_k384", 512, 512, 256, QST_POOR},
-        {"cpu_gemm.6x4_k384", 512, 512, 512, QST_OK},
+        {"cpu_gemm.6x4_k384", 512, 512, 512, QST_OK}, /* k in one block: with any alpha */
+        {"cpu_gemm.8x3_k384", 512, 512, 512, QST_POOR},
+        {"cpu_gemm.6x4_k256", 512, 512, 512, QST_POOR},
+        {"cpu_gemm.6x4_k384", 1024, 1024, 1024, QST_POOR},
+        {"cpu_gemm.8x3_k384", 128, 128, 512, QST_OK}, /* 101 x 101 x 382 is of this key */
+        {"cpu_gemm.6x4_k128", 64, 1024, 512, QST_OK},
+        {"cpu_gemm.6x4_k128", 1024, 1024, 128, QST_OK},
+        {"cpu_gemm.6x4_k384_b", 1024, 1024, 1024, QST_POOR},
+        {"cpu_gemm.6x4_k384_b", 128, 128, 512, QST_POOR},
+        {"cpu_gemm.6x4_k384_b", 128, 64, 512, QST_OK}, /* one panel of B */
+        {"cpu_gemm.6x4_k384_b", 256, 128, 512, QST_OK},
         {"cpu_gemm.6x4_k256_ab_rows2", 512, 32, 128, QST_POOR},
         {"cpu_gemm.6x4_k256_ab_rows2", 128, 512, 128, QST_POOR},
         {"cpu_gemm.6x4_k256_ab_grid", 128, 512, 128, QST_OK},
@@ -73,10 +84,14 @@ static void sizes(void **state)
         {"cpu_gemm.24x1_k128_ab_rows1", 32, 1024, 1024, QST_POOR},
         {"cpu_gemm.24x1_k128_a", 256, 256, 256, QST_OK},
         {"cpu_gemm.24x1_k128_a", 256, 32, 256, QST_POOR},
+        {"cpu_gemm.24x1_k128_a", 128, 256, 256, QST_POOR},
+        {"cpu_gemm.24x1_k128_ab_rows1", 1024, 1024, 64, QST_POOR},
+        {"cpu_gemm.24x1_k128_ab_rows1", 1024, 1024, 128, QST_OK},
         {"cpu_gemm.24x1_k128_a", 1024, 1024, 1024, QST_POOR},
         {"cpu_gemm.8x3_k192_ab_rows2", 1024, 1024, 1024, QST_POOR},
         {"cpu_gemm.8x3_k64_columns1_ahead", 1024, 1024, 1024, QST_POOR},
         {"cpu_gemm.8x3_k64_columns1_ahead", 16, 4096, 4096, QST_OK},
+        {"cpu_gemm.8x3_k64_columns1_ahead", 16, 512, 256, QST_POOR}, /* B stays near */
         {"cpu_gemm.8x3_k32_a_columns1", 16, 4096, 4096, QST_POOR},
         {"cpu_gemm.6x4_k384_split8", 64, 64, 64, QST_POOR},
         {"cpu_gemm.6x4_k384_split8", 64, 64, 8192, QST_OK},
@@ -99,6 +114,30 @@ static void sizes_by_type(void **state)
     supported("cpu_gemm.24x1_k256_ab_rows1", &large, QST_OK);    /* for a long k */
     supported("cpu_gemm.6x4_k256_ab", &half, QST_OK);
     supported("cpu_gemm.8x3_k32_a_columns1", &half, QST_OK);
+}
+
+/* What tall rows cannot do stays with the others: sums in a fixed order, and devices without the memory for copies. */
+static void instead_of_tall(void **state)
+{
+    const struct {
+        uint32_t numerics;
+        uint64_t local_bytes;
+        int32_t  status;
+    } all[] = {
+        {QST_NUMERICS_PLAIN, bench.device.local_bytes, QST_POOR},
+        {QST_NUMERICS_STRICT, bench.device.local_bytes, QST_OK},
+        {QST_NUMERICS_PLAIN, 131072, QST_OK},
+    };
+    qst_device kept = bench.device;
+    uint32_t   i;
+    (void)state;
+    for (i = 0; i < QSTK_COUNT(all); i++) {
+        sized key = key_of(1024, 1024, 1024, QST_F32);
+        key.values[QST_MATMUL_KEY_NUMERICS] = all[i].numerics;
+        bench.device.local_bytes = all[i].local_bytes;
+        supported("cpu_gemm.6x4_k256", &key, all[i].status);
+    }
+    bench.device = kept;
 }
 
 /* The cheapest by estimate where one of them is the fastest by far, or all are bound by memory and the first that is good
@@ -165,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
         cmocka_unit_test(sizes_by_type),
+        cmocka_unit_test(instead_of_tall),
         cmocka_unit_test(first_by_estimate),
     };
     return cmocka_run_group_tests_name("cpu_choice", tests, set_up, tear_down);
