@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * pick.c: devices in the loader's order, and which of them a search means. */
+#include "cl/absent.h"
 #include "cl/facts.h"
 
 #include <string.h>
@@ -123,9 +124,7 @@ qst_status qst__device_pick(const qst__pick *pick, cl_platform_id *platform, cl_
     qst__str_init(&s.seen, &alloc);
     qst_status status = qst__device_each(&alloc, consider, &s, err);
     if (status == QST_OK && !s.seen.length)
-        status =
-            qst__fail(err, QST_E_NOTFOUND, "device",
-                      "there is no OpenCL device: no driver is registered (see /etc/OpenCL/vendors), or none has one");
+        status = qst__device_absent(err);
     else if (status == QST_OK && !s.device)
         status = qst__fail(err, QST_E_NOTFOUND, "device",
                            "no device for platform '%s', name '%s', index %d (-1: any): %d match; there is %s",

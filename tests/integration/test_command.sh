@@ -146,8 +146,41 @@ verdict $? '  the name is in the line'
 export OCL_ICD_VENDORS=/nonexistent
 runs 1 devices
 unset OCL_ICD_VENDORS
-[ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q 'there is no OpenCL device' "$err"
+[ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] &&
+    grep -qF 'there is no OpenCL device: no driver is registered in /nonexistent' "$err"
 verdict $? '  one line without any driver'
+
+# A driver that is there and does not start: PoCL without its cache, be it named by a variable or not.
+if [ -e /etc/OpenCL/vendors/pocl.icd ]; then
+    mkdir "$work/vendors" "$work/home" "$work/home/.cache" && : >"$work/home/.cache/pocl"
+    cp /etc/OpenCL/vendors/pocl.icd "$work/vendors"
+    for named in "XDG_CACHE_HOME=$work/home/.cache" "POCL_CACHE_DIR=$work/home/.cache/pocl/x" "HOME=$work/home"; do
+        for verb in devices doctor; do
+            env -u POCL_CACHE_DIR -u XDG_CACHE_HOME "OCL_ICD_VENDORS=$work/vendors" "$named" \
+                timeout 240 "$qst" "$verb" >"$out" 2>"$err"
+            [ $? -eq 1 ] && cat "$out" "$err" | grep -qF "PoCL offers none, since its cache folder cannot be made: \
+'$work/home/.cache/pocl' is not a folder"
+            verdict $? "  $verb names PoCL's cache folder by ${named%%=*}"
+        done
+        matches "^fail +driver's cache +$work/home/\.cache/pocl is not a folder: PoCL offers no device then$"
+    done
+    # A full one, where file systems may be mounted.
+    mkdir "$work/full"
+    cat >"$work/full.sh" <<'END'
+mount -t tmpfs -o size=64k none "$1" || exit 77
+head -c 65536 /dev/zero >"$1/all" 2>/dev/null
+OCL_ICD_VENDORS=$2 POCL_CACHE_DIR=$1/pocl exec timeout 240 "$3" doctor
+END
+    unshare -m sh "$work/full.sh" "$work/full" "$work/vendors" "$qst" >"$out" 2>"$err"
+    got=$?
+    if grep -q '^ok ' "$out"; then
+        [ $got -eq 1 ]
+        verdict $? "doctor on a full file system: exit code 1 (got $got)"
+        matches "^fail +driver's cache +$work/full.* is full: its file system has 0 KiB left, less than 1024"
+        matches '^warn +computes +not tried: '
+    fi
+    rm -r "$work/home" "$work/full"
+fi
 
 runs 0 plugins
 says 'gemv: matmul.gemv.* ('

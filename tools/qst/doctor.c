@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { GOOD, WARN, FAIL };
@@ -23,7 +25,9 @@ typedef struct doctor {
     device_handle device;
     json_t       *rows;
     json_t       *picked; /* the picked device's facts, or NULL */
+    qst_error     none;   /* why there is no device, or none that was asked for */
     bool          failed;
+    bool          cannot_build; /* the driver ends a process in which it cannot keep what it compiles */
 } doctor;
 
 /* `advice` NULL: nothing to do. Takes both texts. */
@@ -36,12 +40,14 @@ static void say(doctor *d, int grade, const char *what, char *text, const char *
     free(text);
 }
 
-/* Or is there no device at all, which it may be the cause of? */
+/* Or is there no device at all, which it is the cause of? */
 static bool may_be_pocl(const doctor *d)
 {
     return d->picked ? strstr(out_member(d->picked, "platform"), "Portable Computing Language") != NULL
-                     : getenv("POCL_CACHE_DIR") != NULL;
+                     : strstr(d->none.text, "PoCL offers none") != NULL;
 }
+
+static const char POCL_ADVICE[] = "set POCL_CACHE_DIR to a folder that can be written and has room";
 
 /* ---- Devices ------------------------------------------------------------------------------------------------------ */
 
@@ -51,9 +57,13 @@ static void devices(doctor *d)
     for (size_t i = 0; i < json_array_size(all); i++)
         if (out_truth(json_array_get(all, i), "picked"))
             d->picked = json_incref(json_array_get(all, i));
+    if (!d->picked)
+        qst_context_pick_device(d->device.context, &d->device.platform, &d->device.id, &d->none);
     if (!json_array_size(all))
-        say(d, FAIL, "devices", out_text("no OpenCL device"),
-            "install a driver that registers itself in /etc/OpenCL/vendors, and see whether clinfo lists it");
+        say(d, FAIL, "devices", out_text("%s", d->none.text),
+            may_be_pocl(d) ? POCL_ADVICE
+                           : "install a driver that registers itself in /etc/OpenCL/vendors, and see whether clinfo "
+                             "lists it");
     else if (!d->picked)
         say(d, FAIL, "devices", out_text("%zu, none of which is the one asked for", json_array_size(all)),
             "see qst devices, and device.platform, device.name, device.index in qst config");
@@ -108,6 +118,11 @@ static void computes(doctor *d)
     cl_int code = CL_SUCCESS;
     if (!d->picked)
         return;
+    if (d->cannot_build) {
+        say(d, WARN, "computes", out_text("not tried: PoCL ends a process in which it cannot write its cache"),
+            "see the driver's cache above");
+        return;
+    }
     qst_context_pick_device(d->device.context, &d->device.platform, &d->device.id, NULL);
     d->device.cl = clCreateContext(NULL, 1, &d->device.id, NULL, NULL, &code);
     if (code == CL_SUCCESS)
@@ -145,52 +160,72 @@ static void affinity(doctor *d)
 
 /* ---- What drivers keep -------------------------------------------------------------------------------------------- */
 
-/* A folder that is there and may be written, or whose nearest folder upwards may. */
-static bool writable(const char *path)
+/* What a file system has left, bytes; −1: it does not say. */
+static double room_of(const char *folder)
 {
-    char *copy = out_text("%s", path);
-    bool  good = access(copy, W_OK | X_OK) == 0;
-    while (!good && errno == ENOENT) {
-        char *slash = strrchr(copy, '/');
-        if (!slash)
-            break;
-        slash[slash == copy] = '\0';
-        good = access(copy, W_OK | X_OK) == 0;
-        if (slash == copy)
-            break;
-    }
-    free(copy);
-    return good;
+    struct statvfs room;
+    if (statvfs(folder, &room) != 0 || !room.f_blocks)
+        return -1;
+    if (room.f_files && !room.f_favail)
+        return 0;
+    return (double)room.f_frsize * (double)(geteuid() == 0 ? room.f_bfree : room.f_bavail);
 }
 
+/* Why nothing can be written into a folder, or made on the way to it: to be freed. NULL: it can. */
+static char *unwritable(const char *path)
+{
+    enum { LEAST_KB = 1024 }; /* a few programs */
+    struct stat found;
+    char       *copy = out_text("%s%s", *path == '/' ? "" : "./", path), *slash, *why = NULL;
+    while (stat(copy, &found) != 0 && (errno == ENOENT || errno == ENOTDIR) && (slash = strrchr(copy, '/')) != NULL)
+        slash[slash == copy] = '\0';
+    double room = room_of(copy);
+    if (stat(copy, &found) != 0)
+        why = out_text("%s: %s", copy, strerror(errno));
+    else if (!S_ISDIR(found.st_mode))
+        why = out_text("%s is not a folder", copy);
+    else if (access(copy, W_OK | X_OK) != 0)
+        why = out_text("%s cannot be written: %s", copy, strerror(errno));
+    else if (room >= 0 && room < LEAST_KB * 1024.0)
+        why = out_text("%s is full: its file system has %.0f KiB left, less than %d", copy, room / 1024, LEAST_KB);
+    free(copy);
+    return why;
+}
+
+/* As PoCL 3.1 finds it. */
 static char *pocl_folder(void)
 {
     const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (own && own[0])
         return out_text("%s", own);
     if (cache && cache[0])
-        return out_text("%s/pocl", cache);
-    return home && home[0] ? out_text("%s/.cache/pocl", home) : NULL;
+        return out_text("%s/pocl/kcache", cache);
+    return home && home[0] ? out_text("%s/.cache/pocl/kcache", home) : out_text("/tmp/pocl/kcache");
+}
+
+static void pocl_cache(doctor *d)
+{
+    char *folder = pocl_folder(), *why = unwritable(folder);
+    if (!why)
+        say(d, GOOD, "driver's cache", out_text("%s", folder), NULL);
+    else
+        say(d, FAIL, "driver's cache",
+            out_text("%s%s", why, d->picked ? ": PoCL builds nothing new" : ": PoCL offers no device then"),
+            POCL_ADVICE);
+    d->cannot_build = why != NULL;
+    free(why);
+    free(folder);
 }
 
 static void driver_cache(doctor *d)
 {
     const char *off = getenv("CUDA_CACHE_DISABLE");
-    if (may_be_pocl(d)) {
-        char *folder = pocl_folder();
-        if (folder && writable(folder))
-            say(d, GOOD, "driver's cache", out_text("%s", folder), NULL);
-        else
-            say(d, FAIL, "driver's cache",
-                out_text("%s: cannot be written%s", folder ? folder : "no HOME, no POCL_CACHE_DIR",
-                         d->picked ? ", so that PoCL builds nothing new" : ", and PoCL offers no device then"),
-                "set POCL_CACHE_DIR to a folder that can be written");
-        free(folder);
-    } else if (d->picked && strstr(out_member(d->picked, "platform"), "NVIDIA") && off && strcmp(off, "1") == 0) {
+    if (may_be_pocl(d))
+        pocl_cache(d);
+    else if (d->picked && strstr(out_member(d->picked, "platform"), "NVIDIA") && off && strcmp(off, "1") == 0)
         say(d, WARN, "driver's cache",
             out_text("CUDA_CACHE_DISABLE is 1: programs are assembled anew in every process"),
             "unset CUDA_CACHE_DISABLE: loading a stored program takes a hundred times as long without that cache");
-    }
 }
 
 /* ---- The library -------------------------------------------------------------------------------------------------- */
