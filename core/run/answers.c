@@ -162,6 +162,13 @@ static void weigh_builds(const qst__entry *entry, qst__verdict *v)
         }
 }
 
+/* A roof that was good enough for a lower level ended the search: what it left out is one to try. */
+static void weigh_level(const qst__entry *entry, qst__verdict *v)
+{
+    if ((v->flags & QST__VERDICT_ROOF) && v->level < (uint32_t)entry->shelf->site->ctx->settings->level)
+        v->flags |= QST__VERDICT_PARTIAL;
+}
+
 /* Does what was stored hold as it is, or is it a prior? A library that was not there and is now makes its candidate
  * one to try. */
 static void weigh(qst__entry *entry, qst__verdict *v)
@@ -178,6 +185,7 @@ static void weigh(qst__entry *entry, qst__verdict *v)
                  *shelf->site->facts.stack ? shelf->site->facts.stack : "no driver told");
     }
     weigh_builds(entry, v);
+    weigh_level(entry, v);
     weigh_refusals(entry, v);
     for (i = 0; i < v->n; i++) {
         if (v->findings[i].outcome == QST__OUTCOME_LIBRARY && qst__vendor_opens(entry->shelf, i))

@@ -130,6 +130,38 @@ static void believed(void **state)
     finish(&t);
 }
 
+/* What was good enough at one level is asked again at a higher one, where that is less so: once, and who was left out is
+ * tried. */
+static void level_above(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t    tuned;
+        char        winner;
+    } rows[] = {
+        {"\"tune.budget_ms\": 0, \"store.map_mb\": 64, \"tune.level\": \"balanced\"", 0, 'b'},
+        {"\"tune.budget_ms\": 0, \"store.map_mb\": 64, \"tune.level\": \"full\", \"tune.mode\": \"frozen\"", 0, 'b'},
+        {"\"tune.budget_ms\": 0, \"store.map_mb\": 64, \"tune.level\": \"full\"", 1, 'd'},
+        {"\"tune.budget_ms\": 0, \"store.map_mb\": 64, \"tune.level\": \"full\"", 0, 'd'},
+        {"\"tune.budget_ms\": 0, \"store.map_mb\": 64, \"tune.level\": \"balanced\"", 0, 'd'},
+    };
+    tuning t;
+    (void)state;
+
+    tune(&t, BYTES / (0.95 * FIRST_NS) * 1e9, 0, (uint32_t)FIRST_NS);
+    assert_int_equal(t.report.winner[KEY], 'b');
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const field_job job = {
+            .folder = t.folder, .plain = true, .config = rows[i].config, .set = SET, .first = KEY, .keys = 1};
+        field_report report;
+        field_run(&job, &report);
+        assert_int_equal(report.status, QST_OK);
+        assert_int_equal(report.counters.tuned, rows[i].tuned);
+        assert_int_equal(report.winner[KEY], rows[i].winner);
+    }
+    finish(&t);
+}
+
 /* Everything is faster than a peak of a megabyte a second allows: it is raised to what was seen, in the store too, and
  * who was left out is tried. */
 static void beaten(void **state)
@@ -192,8 +224,8 @@ static void dear_launch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(believed),  cmocka_unit_test(beaten),      cmocka_unit_test(half_the_truth),
-        cmocka_unit_test(unreached), cmocka_unit_test(dear_launch),
+        cmocka_unit_test(believed),       cmocka_unit_test(level_above), cmocka_unit_test(beaten),
+        cmocka_unit_test(half_the_truth), cmocka_unit_test(unreached),   cmocka_unit_test(dear_launch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
