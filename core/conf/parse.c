@@ -11,10 +11,11 @@
 
 /* What a walk through a JSON value needs. */
 typedef struct walk {
-    qst__conf *conf;
-    uint32_t   place;
-    qst__str   path;
-    qst_error *err;
+    qst__conf    *conf;
+    uint32_t      place;
+    const json_t *root;
+    qst__str      path;
+    qst_error    *err;
 } walk;
 
 static qst_status unknown_key(const walk *at)
@@ -43,6 +44,46 @@ static qst_status read_list(const walk *at, const json_t *list, qst__input *inpu
             input->kind = QST__INPUT_MIXED;
     }
     return QST_OK;
+}
+
+/* The spelling of a path in an object before which there are *skip others: `"index" in "device"`. False: there is none. */
+static bool spell(const json_t *object, const char *path, uint32_t *skip, qst__str *spelt)
+{
+    const char *name = NULL;
+    json_t     *value = NULL;
+    json_object_foreach((json_t *)object, name, value)
+    {
+        size_t length = strlen(name);
+        if (strncmp(path, name, length) != 0)
+            continue;
+        if (!path[length] && (*skip)-- == 0) {
+            qst__str_printf(spelt, "\"%s\"", name);
+            return true;
+        }
+        if (path[length] == '.' && json_is_object(value) && spell(value, path + length + 1, skip, spelt)) {
+            qst__str_printf(spelt, " in \"%s\"", name);
+            return true;
+        }
+    }
+    return false;
+}
+
+static qst_status set_twice(const walk *at)
+{
+    qst__str   spelt[2];
+    qst_status status;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t skip = i;
+        qst__str_init(&spelt[i], &at->conf->alloc);
+        (void)spell(at->root, at->path.text, &skip, &spelt[i]);
+    }
+    status = spelt[0].failed || spelt[1].failed
+                 ? qst__conf_nomem(at->err)
+                 : qst__conf_fail(at->conf, at->place, at->path.text, at->err, "is set twice, by %s and by %s",
+                                  spelt[0].text, spelt[1].text);
+    qst__str_finish(&spelt[0]);
+    qst__str_finish(&spelt[1]);
+    return status;
 }
 
 static qst_status put_value(const walk *at, const qst__key_row *row, const json_t *json)
@@ -105,6 +146,8 @@ static qst_status walk_object(walk *at, json_t *object)
         bool                section = qst__schema_section(at->path.text);
         if (section && json_is_object(value))
             status = walk_object(at, value);
+        else if (row && qst__conf_holds(at->conf, at->place, row, at->path.text))
+            status = set_twice(at);
         else if (row)
             status = put_value(at, row, value);
         else if (section && !qst__schema_form(at->path.text))
@@ -132,8 +175,10 @@ qst_status qst__conf_read_json(qst__conf *conf, uint32_t place, const char *text
         status = qst__conf_fail_at(conf, place, where.line, where.column, err, where.text);
     else if (!json_is_object(root))
         status = qst__conf_fail(conf, place, NULL, err, "must be an object");
-    else
+    else {
+        at.root = root;
         status = walk_object(&at, root);
+    }
     qst__str_finish(&at.path);
     json_decref(root);
     return status;

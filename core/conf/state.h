@@ -56,7 +56,8 @@ typedef struct qst__input {
     size_t             n_items;
 } qst__input;
 
-/* value.c: checks a value against its row and stores it. */
+/* value.c: has the place set the path? Checks a value against its row and stores it, over what is there. */
+bool       qst__conf_holds(const qst__conf *conf, uint32_t place, const qst__key_row *row, const char *path);
 qst_status qst__conf_put(qst__conf *conf, uint32_t place, const qst__key_row *row, const char *path,
                          const qst__input *input, qst_error *err);
 

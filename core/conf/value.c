@@ -319,6 +319,15 @@ static qst_status add_pair(const target *to, char **value)
     return QST_OK;
 }
 
+/* Its place among the pairs, or their number. */
+static uint32_t pair_of(const qst__conf *conf, const char *path)
+{
+    uint32_t i = 0;
+    while (i < conf->settings.n_pairs && strcmp(conf->settings.pairs[i].path, path) != 0)
+        i++;
+    return i;
+}
+
 static qst_status put_open(const target *to, const qst__input *input)
 {
     qst__conf *conf = to->conf;
@@ -334,13 +343,9 @@ static qst_status put_open(const target *to, const qst__input *input)
     char *value = qst__conf_as_text(&conf->alloc, input);
     if (!value)
         return qst__conf_nomem(to->err);
-    uint32_t i = 0;
-    while (i < conf->settings.n_pairs && strcmp(conf->settings.pairs[i].path, to->path) != 0)
-        i++;
+    uint32_t i = pair_of(conf, to->path);
     if (i == conf->settings.n_pairs) {
         status = add_pair(to, &value);
-    } else if (conf->pair_place.data[i] == to->place) {
-        status = REFUSE(to, "is set twice");
     } else {
         char *before = conf->settings.pairs[i].value;
         conf->settings.pairs[i].value = value;
@@ -349,6 +354,14 @@ static qst_status put_open(const target *to, const qst__input *input)
     }
     qst__free(&conf->alloc, value);
     return status;
+}
+
+bool qst__conf_holds(const qst__conf *conf, uint32_t place, const qst__key_row *row, const char *path)
+{
+    uint32_t pair = row->offset == QST__OPEN ? pair_of(conf, path) : 0;
+    if (row->offset != QST__OPEN)
+        return place && conf->row_place[row - qst__schema] == place;
+    return pair < conf->settings.n_pairs && conf->pair_place.data[pair] == place;
 }
 
 /* ---- The way in ------------------------------------------------------------------------------------------------- */
@@ -367,9 +380,7 @@ qst_status qst__conf_put(qst__conf *conf, uint32_t place, const qst__key_row *ro
     if (row->offset == QST__OPEN)
         return put_open(&to, input);
 
-    uint32_t index = (uint32_t)(row - qst__schema);
-    if (place && conf->row_place[index] == place)
-        return REFUSE(&to, "is set twice");
+    uint32_t   index = (uint32_t)(row - qst__schema);
     qst_status status = TYPES[row->type].put(&to, input, (char *)&conf->settings + row->offset);
     if (status == QST_OK)
         conf->row_place[index] = place;

@@ -289,12 +289,21 @@ runs 0 doctor --set tune.mode=frozen # what it puts over a mode hides no mistake
 refuses "tune.mode: 'foo' is not one of tune" doctor --set tune.mode=foo
 refuses "tune.mode: 'foo' is not one of tune" config --set tune.mode=foo
 export QST_MODE=foo
-for verb in doctor config; do
-    runs 1 "$verb"
-    grep -qF "QST_MODE: tune.mode: 'foo' is not one of tune" "$err"
-    verdict $? "  QST_MODE is named"
+for verb in doctor config 'config --set log=error'; do # as by --set: wherever it is said
+    # shellcheck disable=SC2086
+    refuses "QST_MODE: tune.mode: 'foo' is not one of tune" $verb
 done
 unset QST_MODE
+printf '{"tune": {"mode": "foo"}}' >"$work/bad.json"
+printf '{"tune": {"mode": "tune"}, "tune.mode": "frozen"}' >"$work/twice.json"
+QST_CONFIG=$work/bad.json
+export QST_CONFIG
+refuses "$work/bad.json: tune.mode: 'foo' is not one of tune" config
+QST_CONFIG=$work/twice.json
+refuses 'twice.json: tune.mode: is set twice, by "mode" in "tune" and by "tune.mode"' config
+QST_CONFIG=$work/nowhere.json
+refuses "$work/nowhere.json: cannot be opened" config
+unset QST_CONFIG
 runs 0 config --config '{"tune.mode": "frozen"}' --set tune.mode=fallback # the same setting, in both forms
 matches '^tune\.mode +"fallback" +API '
 for said in '{"groups.matmul": {"unit.priority": 1}}' '{"groups": {"matmul.unit": {"priority": 1}}}'; do # or by half
@@ -355,6 +364,22 @@ runs 0 config --json --deny '' --deny b --set candidates.deny=said
 json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["b"]'
 runs 0 config --json --deny ''
 json '{r["path"]: r["value"] for r in j}["candidates.deny"] == []'
+# What --set denies is put to what --config denies, in any spelling, and a further one to that; '' takes back.
+for set in 'candidates.deny=["c"]' candidates.deny=c 'candidates={"deny":"c"}'; do
+    runs 0 config --json --config '{"candidates":{"deny":["a","b"]}}' --set "$set"
+    json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["a", "b", "c", "variable.*", "file.*"]'
+    json '{r["path"]: r["origin"] for r in j}["candidates.deny"] == "API, QST_DENY, '"$work/deny.json"'"'
+    runs 0 config --json --config '{"candidates.deny":"a"}' --set candidates.deny=b --set "$set" --deny d
+    json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["a", "b", "c", "d", "variable.*", "file.*"]'
+    runs 0 config --json --config '{"candidates.deny":"a"}' --set candidates.deny= --set "$set"
+    json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["c"]'
+done
+for set in 'candidates.deny=[]' candidates.deny= 'candidates.deny=[""]'; do
+    runs 0 config --json --config '{"candidates.deny":"a"}' --set "$set"
+    json '{r["path"]: r["value"] for r in j}["candidates.deny"] == []'
+done
+runs 0 config --json --config '{"candidates.pin":"a"}' --set candidates.pin=b # a choice: the last one's
+json '{r["path"]: r["value"] for r in j}["candidates.pin"] == ["b"]'
 runs 0 config --json --deny b --set 'candidates.deny=[]'
 json '{r["path"]: r["value"] for r in j}["candidates.deny"] == ["b"]'
 for said in null 5 '["c",5]'; do

@@ -47,7 +47,8 @@ static const struct {
     {"{\"tune\": {\"max_samples\": 2}}", ": tune.max_samples: 2 is less than tune.min_samples, 3"},
     {"{\"tune\": {\"verify\": 1}}", ": tune.verify: must be true or false, not an integer"},
     {"{\"tune\": 5}", ": tune: must be an object"},
-    {"{\"tune\": {\"verify\": true}, \"tune.verify\": true}", ": tune.verify: is set twice"},
+    {"{\"tune\": {\"verify\": true}, \"tune.verify\": true}",
+     ": tune.verify: is set twice, by \"verify\" in \"tune\" and by \"tune.verify\""},
     {"{\"device\": {\"index\": 1024}}", ": device.index: 1024 is not in -1 … 1023"},
     {"{\"device\": {\"name\": [\"a\"]}}", ": device.name: must be a text, not a list"},
     {"{\"candidates\": {\"pin\": 3}}", ": candidates.pin: must be a text or a list of texts, not an integer"},
@@ -61,7 +62,11 @@ static const struct {
     {"{\"groups\": {\"matmul\": {\"unit\": {\"prio\": 1}}}}",
      ": groups.matmul.unit.prio: unknown key (the form is groups.<op>.<group>.priority, names of [a-z0-9_])"},
     {"{\"groups\": {\"a\": {\"b\": {\"priority\": 1}}, \"a.b\": {\"priority\": 2}}}",
-     ": groups.a.b.priority: is set twice"},
+     ": groups.a.b.priority: is set twice, by \"priority\" in \"b\" in \"a\" in \"groups\" and by \"priority\" in "
+     "\"a.b\" in \"groups\""},
+    {"{\"groups.a\": {\"b\": {\"priority\": 1}}, \"groups\": {\"a.b.priority\": 2}}",
+     ": groups.a.b.priority: is set twice, by \"priority\" in \"b\" in \"groups.a\" and by \"a.b.priority\" in "
+     "\"groups\""},
     {"{\"groups\": 3}", ": groups: unknown key (the form is groups.<op>.<group>.priority, names of [a-z0-9_])"},
     {"{\"plugin\": {\"CLBlast\": {\"library\": \"x\"}}}",
      ": plugin.CLBlast: unknown key (the form is plugin.<name>.<key>, names of [a-z0-9_])"},

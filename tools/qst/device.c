@@ -136,7 +136,7 @@ static int create(qst_context **context, const args_common *common, const json_t
     }
     *context = NULL;
     tell_refused(status, &err, common);
-    return status == QST_E_CONFIG && settings_given(common) ? EXIT_USAGE : EXIT_FAILED;
+    return status == QST_E_CONFIG ? EXIT_USAGE : EXIT_FAILED;
 }
 
 int device_context(device_handle *device, const args_common *common, uint32_t flags)

@@ -48,7 +48,8 @@ static void help(void)
          "  help VERB  the verb's options, as qst VERB --help\n"
          "  --version  the release's number\n"
          "Every verb takes --help, --json, --config, --set, --device and --platform.\n"
-         "Exit code: 0 done, 1 failed, 2 not understood, 128 + a signal that told it to end.");
+         "Exit code: 0 done, 1 failed, 2 not understood (words, or a setting wherever it is said),\n"
+         "128 + a signal that told it to end.");
 }
 
 static int version(void)

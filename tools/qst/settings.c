@@ -11,11 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool settings_given(const args_common *common)
-{
-    return common->config || common->set.n || common->device || common->platform || common->level || common->pin.n ||
-           common->deny.n || common->budget >= 0;
-}
+#define DENIALS "candidates.deny"
 
 /* Is what an error text begins with, `KEY: …`, this path or below it? */
 static bool about(const char *text, const char *path, size_t length)
@@ -29,9 +25,9 @@ const char *settings_source(const args_common *common, const char *text)
         const char *path, *option;
         bool        given;
     } shortcuts[] = {
-        {"device.name", "--device", common->device},   {"device.platform", "--platform", common->platform},
-        {"tune.level", "--level", common->level},      {"candidates.pin", "--pin", common->pin.n},
-        {"candidates.deny", "--deny", common->deny.n}, {"tune.budget_ms", "--budget", common->budget >= 0},
+        {"device.name", "--device", common->device}, {"device.platform", "--platform", common->platform},
+        {"tune.level", "--level", common->level},    {"candidates.pin", "--pin", common->pin.n},
+        {DENIALS, "--deny", common->deny.n},         {"tune.budget_ms", "--budget", common->budget >= 0},
     };
     for (size_t i = 0; i < sizeof shortcuts / sizeof *shortcuts; i++)
         if (shortcuts[i].given && about(text, shortcuts[i].path, strlen(shortcuts[i].path)))
@@ -71,6 +67,53 @@ static int refuse(const args_common *common, const json_t *settings, const char 
     return status;
 }
 
+static bool are_texts(const json_t *value)
+{
+    bool texts = json_is_string(value) || json_is_array(value);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        texts = texts && json_is_string(json_array_get(value, i));
+    return texts;
+}
+
+/* A text or a list of texts as a list, whose first item is '' where it takes back what was said before it. */
+static json_t *list_of(const json_t *value)
+{
+    json_t *list = out_need(json_array());
+    if (json_is_string(value) || json_array_size(value) == 0)
+        json_array_append_new(list, out_need(json_string(json_is_string(value) ? json_string_value(value) : "")));
+    else
+        json_array_extend(list, (json_t *)value);
+    return list;
+}
+
+/* Denials add up, within the command line as from source to source: those behind what was said before, which '' at their
+ * beginning takes back. Takes `more`, a text or a list of texts as `before` is, which may be NULL. */
+static json_t *add_denials(const json_t *before, json_t *more)
+{
+    json_t     *behind = list_of(more);
+    const char *first = json_string_value(json_array_get(behind, 0));
+    json_t     *all = before && *first ? list_of(before) : out_need(json_array());
+    json_array_extend(all, behind);
+    json_decref(behind);
+    json_decref(more);
+    return all;
+}
+
+/* Puts what --set says, once it has been understood. */
+static bool put_set(json_t *settings, json_t *by_set, const char *path, json_t *value)
+{
+    json_t *alone = out_need(json_object()), *before = json_incref(settings_said(settings, DENIALS));
+    (void)settings_put(alone, path, json_incref(value));
+    (void)settings_put(by_set, path, json_incref(value));
+    json_t *denials = settings_said(alone, DENIALS);
+    bool    done = settings_put(settings, path, value);
+    if (done && before && denials && are_texts(before) && are_texts(denials))
+        done = settings_put(settings, DENIALS, add_denials(before, json_incref(denials)));
+    json_decref(before);
+    json_decref(alone);
+    return done;
+}
+
 /* VALUE is JSON where it reads as JSON, else text. `by_set` gets it as well: what --set alone says. */
 static int put_pair(const args_common *common, json_t *settings, json_t *by_set, const char *pair)
 {
@@ -90,11 +133,8 @@ static int put_pair(const args_common *common, json_t *settings, json_t *by_set,
         status = args_usage("", "%s: %.100s", option, where.text);
     else if (!value)
         status = args_usage("", "%s: the value is not UTF-8", option);
-    else {
-        (void)settings_put(by_set, path, json_incref(value));
-        if (!settings_put(settings, path, value))
-            status = refuse(common, settings, option, path);
-    }
+    else if (!put_set(settings, by_set, path, value))
+        status = refuse(common, settings, option, path);
     free(option);
     free(path);
     return status;
@@ -177,14 +217,6 @@ static int put_list(const shortcut *to, const args_list *list)
     return status || !array ? status : put_shortcut(to, list->data[list->n - 1], array);
 }
 
-static bool are_texts(const json_t *value)
-{
-    bool texts = json_is_string(value) || json_is_array(value);
-    for (size_t i = 0; i < json_array_size(value); i++)
-        texts = texts && json_is_string(json_array_get(value, i));
-    return texts;
-}
-
 /* What --deny cannot be put to. */
 static int refuse_denials(const shortcut *to, const args_list *given)
 {
@@ -196,7 +228,7 @@ static int refuse_denials(const shortcut *to, const args_list *given)
                       set ? out_shown(giver ? giver : to->path).text : "");
 }
 
-/* Denials add up, within the command line as from source to source: '' takes back what was said before it. */
+/* '' takes back what was said before it. */
 static int put_denials(const shortcut *to, const args_list *given)
 {
     args_list     list = *given;
@@ -211,14 +243,13 @@ static int put_denials(const shortcut *to, const args_list *given)
         }
     if (before && !are_texts(before))
         return refuse_denials(to, given);
-    bool    none = json_is_array(before) ? json_array_size(before) == 0 : before && !*json_string_value(before);
-    json_t *array = out_need(json_is_array(before) && !none ? json_copy((json_t *)before) : json_array());
-    if (before && (none || json_is_string(before)))
-        json_array_append_new(array, out_need(json_string(none ? "" : json_string_value(before))));
-    int status = append(to, &list, array);
+    json_t *array = out_need(json_array());
+    int     status = append(to, &list, array);
     if (status != 0)
         return status;
-    return settings_put(to->settings, to->path, array) ? 0 : refuse(to->common, to->settings, to->option, to->path);
+    return settings_put(to->settings, to->path, add_denials(before, array))
+               ? 0
+               : refuse(to->common, to->settings, to->option, to->path);
 }
 
 static int put_shortcuts(const args_common *common, json_t *settings, const json_t *by_set)
@@ -240,7 +271,7 @@ static int put_shortcuts(const args_common *common, json_t *settings, const json
         status = put_list(&to, &common->pin);
     }
     if (status == 0) {
-        to = (shortcut){common, settings, by_set, "--deny", "candidates.deny"};
+        to = (shortcut){common, settings, by_set, "--deny", DENIALS};
         status = put_denials(&to, &common->deny);
     }
     if (status == 0 && common->budget >= 0) {

@@ -24,9 +24,6 @@ bool    settings_plain(const json_t *settings, const char *path);
  * for nothing that they differ. */
 int settings_check_twice(json_t *config);
 
-/* Was anything said about configuration on the command line? */
-bool settings_given(const args_common *common);
-
 /* Which of its options said what an error text of the library, `KEY: …`, is about. */
 const char *settings_source(const args_common *common, const char *text);
 
