@@ -6,6 +6,7 @@
 #define QST_RUN_BENCH_H
 
 #include "run/trial.h"
+#include "tune/rig.h"
 
 /* A candidate bound to each trial; NULL: not yet, or it cannot run that trial's problem. */
 typedef struct qst__tried {
@@ -43,6 +44,13 @@ typedef struct qst__bench {
 /* Kernel events; brackets of markers where a candidate hides its events; the host's clock where markers carry no times
  * or cost too much. */
 qst_status qst__bench_ruler(qst__bench *bench, qst_error *err);
+
+#define QST__LATE_BUILD_NS 200000u /* a first launch this much over its second one has compiled */
+
+/* Runs the candidate for the first time, as rig.h's check says up to the judge; *small_ns: a run of the second shape, 0
+ * where it had none. What was compiled late goes into out->build_ns. */
+qst_status qst__bench_contact(qst__bench *bench, uint32_t candidate, uint64_t best_ns, double slow_factor,
+                              uint64_t *small_ns, qst__checked *out, qst_error *err);
 
 /* How many runs one bracket holds, for a candidate that takes first_ns. */
 uint32_t qst__bench_repeats(const qst__bench *bench, uint64_t first_ns);

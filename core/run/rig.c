@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rig.c: tries the candidates of a route on its device, on operands of our own, on a queue of our own: prepares and makes
- * first contact. Judging is jury.c's, timing bench.c's.
+ * rig.c: tries the candidates of a route on its device, on operands of our own, on a queue of our own: makes the operands,
+ * prepares a candidate and has it checked. First contact is contact.c's, judging jury.c's, timing bench.c's.
  *
  * Three trials: the problem itself with integers; a second shape with integers; and such a shape with badly scaled reals
  * and the caller's own scalars, for the class's bound (on the problem itself where there is no second shape).
@@ -17,10 +17,6 @@
 #include "run/quarantine.h"
 
 #include <string.h>
-
-#define SECOND_LOOK_NS 100000000u /* a first run longer than this was no disturbance */
-#define LATE_KERNEL_NS 500000000u /* that its second kernel, and each further one, may have taken to compile */
-#define LATE_BUILD_NS  200000u    /* a first launch this much over its second one has compiled */
 
 static qst_status make_queue(qst__bench *r, qst_error *err)
 {
@@ -90,10 +86,10 @@ static qst_status warm_judge(qst__bench *r, qst_error *err)
             if (trials[i]->ready)
                 status = qst__trial_rehearse(trials[i], err);
         pass[j] = qst__now(&r->site->ctx->clock) - start - (qst__waits_mine(waits) - waited);
-        if (pass[0] < LATE_BUILD_NS)
+        if (pass[0] < QST__LATE_BUILD_NS)
             return status; /* all was there */
     }
-    if (status == QST_OK && pass[0] > pass[1] + LATE_BUILD_NS)
+    if (status == QST_OK && pass[0] > pass[1] + QST__LATE_BUILD_NS)
         qst__waits_add(waits, pass[0] - pass[1], pass[0] - pass[1]);
     return status;
 }
@@ -215,98 +211,17 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
     return QST_OK;
 }
 
-/* Is one run not enough to tell how fast it is? The device's own times leave out a late compile of the first kernel,
- * but not of a second one, say nothing where they are hidden, and one of them may have been disturbed: nobody is dropped
- * for a single short run. */
-static bool doubtful(uint64_t host, uint64_t device, uint32_t launches, uint64_t best_ns, double slow_factor)
-{
-    if (!device)
-        return host > LATE_BUILD_NS;
-    return best_ns && device < SECOND_LOOK_NS + (uint64_t)(launches - 1) * LATE_KERNEL_NS &&
-           (double)device > slow_factor * (double)best_ns;
-}
-
-static uint64_t least_small(const qst__bench *r)
-{
-    uint64_t least = 0;
-    uint32_t i;
-
-    for (i = 0; i < r->shelf->set->model.n_candidates; i++)
-        if (r->tried[i].small_ns && (!least || r->tried[i].small_ns < least))
-            least = r->tried[i].small_ns;
-    return least;
-}
-
-/* While calls go on, a slow candidate is told by the second shape, which is an eighth of the work at most: on the problem
- * itself it would hold them up eight times as long. The first of two runs may have compiled something. */
-static qst_status contact_small(qst__bench *r, qst__tried *t, double slow_factor, uint64_t *ns, uint64_t *late_ns,
-                                qst_error *err)
-{
-    uint64_t   host[2] = {0, 0}, device, least = least_small(r);
-    uint32_t   i;
-    qst_status status = QST_OK;
-
-    if (!t->second || !qst__background_here(r->site->ctx))
-        return QST_OK;
-    for (i = 0; i < 2 && status == QST_OK; i++) {
-        status = qst__trial_reset(&r->second, err);
-        if (status == QST_OK)
-            status = qst__trial_run(&r->second, t->second, &host[i], &device, err);
-        if (status == QST_OK && (!*ns || (device ? device : host[i]) < *ns))
-            *ns = device ? device : host[i];
-    }
-    *late_ns = host[0] > host[1] + LATE_BUILD_NS ? host[0] - host[1] : 0;
-    if (status == QST_OK && least && (double)*ns > slow_factor * (double)least)
-        return qst__fail(err, QST_E_REFUSED, "rig",
-                         "%.3f ms at first contact on a second shape, over %.0f times %.3f ms", 1e-6 * (double)*ns,
-                         slow_factor, 1e-6 * (double)least);
-    return status;
-}
-
-/* First contact: a run, clocked, and a second one where the first may have compiled something. */
-static qst_status contact(qst__bench *r, qst__tried *t, uint64_t best_ns, double slow_factor, qst__checked *out,
-                          qst_error *err)
-{
-    uint64_t   host, device, again = 0;
-    qst_status status = qst__trial_reset(&r->main, err);
-
-    if (status == QST_OK)
-        status = qst__trial_run(&r->main, t->main, &host, &device, err);
-    if (status != QST_OK)
-        return status;
-    out->first_ns = device ? device : host;
-    if (doubtful(host, device, qst__way_launches(t->main), best_ns, slow_factor)) {
-        status = qst__trial_reset(&r->main, err);
-        if (status == QST_OK)
-            status = qst__trial_run(&r->main, t->main, &again, &device, err);
-        if (status != QST_OK)
-            return status;
-        again = device ? device : again;
-        out->first_ns = again < out->first_ns ? again : out->first_ns;
-    }
-    out->build_ns += host > out->first_ns + LATE_BUILD_NS ? host - out->first_ns : 0;
-    qst__waits_add(&r->site->ctx->cl_counters.waits, out->build_ns, out->build_ns);
-    atomic_fetch_add(&r->site->ctx->cl_counters.compiles, out->build_ns ? 1 : 0);
-    if (best_ns && (double)out->first_ns > slow_factor * (double)best_ns)
-        return qst__fail(err, QST_E_REFUSED, "rig", "%.3f ms at first contact, over %.0f times the best %.3f ms",
-                         1e-6 * (double)out->first_ns, slow_factor, 1e-6 * (double)best_ns);
-    return QST_OK;
-}
-
 static qst_status rig_check(void *self, uint32_t candidate, uint64_t best_ns, double slow_factor, qst__checked *out,
                             qst_error *err)
 {
     qst__bench *r = self;
     qst__tried *t = &r->tried[candidate];
     qst__waits *waits = &r->site->ctx->cl_counters.waits;
-    uint64_t    start = qst__now(&r->site->ctx->clock), waited = qst__waits_mine(waits), small_ns = 0;
+    uint64_t    start = qst__now(&r->site->ctx->clock), waited = qst__waits_mine(waits), small_ns;
     qst_status  status;
 
     memset(out, 0, sizeof *out);
-    t->small_ns = 0;
-    status = contact_small(r, t, slow_factor, &small_ns, &out->build_ns, err);
-    if (status == QST_OK)
-        status = contact(r, t, best_ns, slow_factor, out, err);
+    status = qst__bench_contact(r, candidate, best_ns, slow_factor, &small_ns, out, err);
     if (status != QST_OK) {
         came_back(r, candidate);
         out->unable = is_unable(r, candidate, status, err);
