@@ -30,14 +30,37 @@ static char *text_of(qst__programs *programs, size_t length)
     return text;
 }
 
+bool qst__canary_silent(const qst__programs *programs)
+{
+    uint64_t until = atomic_load(&programs->silent_until);
+
+    return until && qst__now(&programs->clock) < until;
+}
+
+void qst__canary_heard(qst__programs *programs)
+{
+    atomic_store(&programs->silent_until, 0);
+}
+
+static void fell_silent(qst__programs *programs, cl_int code)
+{
+    atomic_store(&programs->silent_until, qst__now(&programs->clock) + QST__CANARY_NS);
+    if (!atomic_exchange(&programs->silence_told, true))
+        QST__LOG(programs->log, CL, WARN, QST__CANARY_TEXT "; %s (%d); said once, and tried again after %u s at most",
+                 qst__cl_name(code), (int)code, QST__CANARY_NS / 1000000000u);
+}
+
 bool qst__canary_builds(qst__programs *programs, size_t least)
 {
     size_t      length = least > HEAD_MAX ? least : HEAD_MAX;
-    char       *text = text_of(programs, length);
-    const char *source = text;
+    char       *text;
+    const char *source;
     cl_int      code = CL_OUT_OF_HOST_MEMORY;
     cl_program  cl = NULL;
 
+    if (qst__canary_silent(programs))
+        return false;
+    source = text = text_of(programs, length);
     if (text)
         cl = clCreateProgramWithSource(programs->context, 1, &source, &length, &code);
     if (code == CL_SUCCESS)
@@ -45,5 +68,7 @@ bool qst__canary_builds(qst__programs *programs, size_t least)
     if (cl)
         (void)clReleaseProgram(cl);
     qst__free(programs->alloc, text);
+    if (code != CL_SUCCESS)
+        fell_silent(programs, code);
     return code == CL_SUCCESS;
 }

@@ -183,7 +183,11 @@ int qst__program_build(qst__programs *programs, const qst_program *desc, const c
         tell_built(programs, program, options, QST__BUILT_STORE, *ns);
         return program->code == CL_SUCCESS ? QST__PROGRAM_BUILT : QST__PROGRAM_FAILED;
     }
-    program->unable = false;
+    program->unable = desc->form != QST_PROGRAM_BINARY && !program->vital && qst__canary_silent(programs);
+    if (program->unable) {
+        program->code = CL_COMPILER_NOT_AVAILABLE;
+        return QST__PROGRAM_EMPTY;
+    }
     start = qst__now(&programs->clock);
     by_plugin = qst__builder_try(programs, desc, options, &cl);
     if (!by_plugin)
@@ -196,6 +200,8 @@ int qst__program_build(qst__programs *programs, const qst_program *desc, const c
                *ns);
     if (code == CL_SUCCESS) {
         program->cl = cl;
+        if (desc->form != QST_PROGRAM_BINARY)
+            qst__canary_heard(programs);
         QST__LOG(programs->log, CL, DEBUG, "program of %llu bytes built in %.1f ms%s, options %s",
                  (unsigned long long)desc->length, (double)*ns * 1e-6, by_plugin ? " by a builder" : "", options);
         return QST__PROGRAM_BUILT;

@@ -2,6 +2,7 @@
  *
  * program.c: each program is built once. An entry is listed before its build starts; who comes second waits for the
  * entry, not for the list, so different programs are built at the same time. */
+#include "cl/canary.h"
 #include "cl/program-state.h"
 #include "cl/retarget.h"
 
@@ -78,11 +79,8 @@ static qst_status build_failed(const qst__program *program, qst_error *err)
     cl_int code = program->code;
     bool   first = err && err->status == QST_OK;
     if (program->unable)
-        (void)qst__fail(
-            err, QST_E_BUILD, "program",
-            "no program builds now, not even one that is known to be right: the driver's cache or TMPDIR may be "
-            "full or closed to it, or memory short; %s (%d): %.*s",
-            qst__cl_name(code), (int)code, LOG_IN_ERROR, qst__program_log(program));
+        (void)qst__fail(err, QST_E_BUILD, "program", QST__CANARY_TEXT "; %s (%d): %.*s", qst__cl_name(code), (int)code,
+                        LOG_IN_ERROR, qst__program_log(program));
     else if (qst__program_transient(code))
         return qst__fail_cl(err, code, "program", "the build gives %s (%d)", qst__cl_name(code), (int)code);
     else
@@ -133,6 +131,13 @@ qst_status qst__programs_digest(const qst__programs *programs, const qst_program
     return status;
 }
 
+/* With the lock held. One that was not built because nothing was may wait until something is. */
+static bool is_due(const qst__programs *programs, const qst__program *program)
+{
+    return program->state == QST__PROGRAM_EMPTY &&
+           !(program->unable && !program->vital && qst__canary_silent(programs));
+}
+
 /* With the lock held, which is given meanwhile. */
 static void build_entry(qst__programs *programs, const qst_program *desc, const char *options, qst__program *program,
                         uint64_t *ns)
@@ -167,7 +172,7 @@ qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, q
         qst__cond_wait(&program->changed, &programs->lock);
         waited += qst__now(&programs->clock) - start;
     }
-    if (program && program->state == QST__PROGRAM_EMPTY)
+    if (program && is_due(programs, program))
         build_entry(programs, desc, options, program, &ns);
     if (!program)
         status = qst__fail(err, QST_E_NOMEM, "program", "no memory for another program");
@@ -195,7 +200,7 @@ void qst__programs_expect(qst__programs *programs, const qst_program *desc)
         return;
     qst__lock_take(&programs->lock);
     qst__program *program = find_or_add(programs, digest);
-    if (program && program->state == QST__PROGRAM_EMPTY)
+    if (program && is_due(programs, program))
         build_entry(programs, desc, options, program, &ns);
     qst__lock_give(&programs->lock);
     if (programs->counters)

@@ -65,7 +65,9 @@ typedef struct qst__programs {
     void (*fronted)(void *user);                /* a thread has left the front end; NULL: nobody is told */
     const qst__builder *(*builder)(void *user); /* asked before each build; NULL, or NULL given: the driver builds */
     void            *builder_user;              /* of both */
-    _Atomic uint32_t n_canaries;                /* so far */
+    _Atomic uint32_t n_canaries;                /* so far; canary.h's, as are */
+    _Atomic uint64_t silent_until;              /* by the clock; 0: the driver builds, as far as is known */
+    _Atomic bool     silence_told;
 } qst__programs;
 
 void qst__programs_init(qst__programs *programs, const qst__alloc *alloc, const qst__log *log, cl_context context,
@@ -75,7 +77,7 @@ void qst__programs_finish(qst__programs *programs);
 /* Gives the built program, borrowed until finish. build_ns: time that this call took for a build, its own or one that it
  * waited for; the counters get both; NULL: it counts for no one. E_BUILD: the error's text has the first lines of
  * the log that fit, and *out is the failed program, whose log is whole; it has no cl_program. Where nothing builds now, it
- * is E_BUILD too, as qst__programs_unable tells, and the next call tries again. Otherwise *out is NULL on failure. */
+ * is E_BUILD too, as qst__programs_unable tells, and a later call tries again. Otherwise *out is NULL on failure. */
 qst_status qst__programs_get(qst__programs *programs, const qst_program *desc, qst__program **out, uint64_t *build_ns,
                              qst_error *err);
 

@@ -44,7 +44,7 @@ struct qst__worker {
     qst__ahead  *ahead;   /* NULL: there is none */
 };
 
-static void tune(qst__worker *w, qst__route *route)
+static void tune(qst__route *route)
 {
     qst__entry *entry = route->entry;
     qst_error   err;
@@ -53,7 +53,7 @@ static void tune(qst__worker *w, qst__route *route)
     memset(&err, 0, sizeof err);
     status = qst__tune_route(route, false, 0, &err);
     if (status != QST_OK && err.status != QST_OK)
-        QST__LOG(&w->ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, err.text);
+        qst__tune_excuse(entry, &err);
     /* Another process is at it, or it failed and is tried again: the next miss looks. */
     if (status == QST_E_BUSY || qst__retry_waits(&entry->retry))
         atomic_store(&entry->queued, false);
@@ -183,7 +183,7 @@ static void *run(void *user)
         memmove(w->queue.data, w->queue.data + 1, --w->queue.count * sizeof *w->queue.data);
         w->busy = route->shelf->site;
         qst__lock_give(&w->lock);
-        tune(w, route);
+        tune(route);
         qst__lock_take(&w->lock);
         w->busy = NULL;
         qst__cond_wake(&w->cond);

@@ -33,5 +33,7 @@ bool qst__background_here(const qst_context *ctx);
 /* tuning.c: takes the key's claims, waiting for them or not, and tunes it in the calling thread. E_BUSY: another is at
  * it; QST_NOTHING: it is READY. */
 qst_status qst__tune_route(qst__route *route, bool wait, uint32_t depth, qst_error *err);
+/* Says in one line why the key is not tuned, as a warning unless that nothing builds has been said. */
+void qst__tune_excuse(const qst__entry *entry, const qst_error *why);
 
 #endif

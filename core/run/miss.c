@@ -178,7 +178,7 @@ static bool learn(qst__route *route, uint32_t depth)
         memset(&why, 0, sizeof why);
         status = qst__tune_route(route, ctx->settings->wait && !depth, depth, &why);
         if (why.status != QST_OK && !nobody_can(entry))
-            QST__LOG(&ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, why.text);
+            qst__tune_excuse(entry, &why);
         /* Another thread is at it, the budget ended it, or it failed and is tried again: the next call looks. */
         return status != QST_E_BUSY && qst__claim_state(&entry->claim) != QST__KEY_PARTIAL &&
                !qst__retry_waits(&entry->retry);

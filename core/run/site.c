@@ -120,6 +120,7 @@ static qst_status make(qst_context *ctx, cl_context context, cl_device_id device
     qst__lock_init(&site->finisher.proof);
     qst__prebuild_init(site);
     qst__programs_init(&site->programs, &ctx->alloc, &ctx->log, context, device, &ctx->cl_counters);
+    site->programs.clock = ctx->clock;
     qst__arena_init(&site->arena, &ctx->alloc, context, (uint64_t)ctx->settings->memory_mb * MEGABYTE);
     code = clRetainContext(context);
     if (code != CL_SUCCESS) {

@@ -3,6 +3,7 @@
  * tuning.c: tunes the key of a route: takes its claim in the process and on the machine, looks whether another process
  * was quicker, measures with the rig, and keeps every finding as it is known.
  */
+#include "cl/canary.h"
 #include "model/drivers.h"
 #include "run/background.h"
 #include "run/binaries.h"
@@ -317,4 +318,14 @@ qst_status qst__tune_route(qst__route *route, bool wait, uint32_t depth, qst_err
         qst__decision_note(entry, decision);
     }
     return status;
+}
+
+void qst__tune_excuse(const qst__entry *entry, const qst_error *why)
+{
+    const qst__site *site = entry->shelf->site;
+
+    if (qst__programs_unable(why) || qst__canary_silent(&site->programs))
+        QST__LOG(&site->ctx->log, TUNE, INFO, "%s is not tuned: %s", entry->text, why->text);
+    else
+        QST__LOG(&site->ctx->log, TUNE, WARN, "%s is not tuned: %s", entry->text, why->text);
 }

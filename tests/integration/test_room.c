@@ -2,7 +2,9 @@
  *
  * test_room.c: PoCL's cache cannot be written to for a while: a file lies where its folder was, which stops root as well as a
  * full disk does. The call fails with one clear line; with room again the same process is served, and the next context
- * knows nothing of it. */
+ * knows nothing of it. Where the fallback is there already it serves, and what is known to be better is tried again once a
+ * second. */
+#include "cl/canary.h"
 #include "run/run.h"
 #include "support/blend.h"
 #include "support/store_case.h"
@@ -18,9 +20,18 @@
 
 #include <cmocka.h>
 
-static const qst_candidate *const all[] = {&blend_loop, &blend_wide, &blend_twice, NULL};
+static qst_candidate              apart; /* as wide, with a program of its own */
+static const qst_candidate *const all[] = {&blend_loop, &blend_wide, &blend_twice, &apart, NULL};
 static void                      *fixture;
 static char                      *base, cache[512], aside[512];
+
+static int32_t program_apart(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
+{
+    int32_t status = blend_wide.program(user, device, key, index, out);
+
+    out->options = "-cl-std=CL1.2 -DAPART";
+    return status;
+}
 
 /* ---- The cache ------------------------------------------------------------------------------------------------------ */
 
@@ -51,7 +62,8 @@ static void note(void *user, const char *text, size_t length)
         (void)snprintf(t->first, sizeof t->first, "%.*s", (int)length, text);
 }
 
-static qst_context *context_on(const char *folder, told *t)
+/* `more`: members of the configuration, or NULL. */
+static qst_context *context_on(const char *folder, const char *more, told *t)
 {
     qst_options  options;
     qst_context *ctx = NULL;
@@ -59,7 +71,8 @@ static qst_context *context_on(const char *folder, told *t)
     char         config[600];
 
     memset(t, 0, sizeof *t);
-    (void)snprintf(config, sizeof config, "{\"log\": \"warn\", \"store.path\": \"%s\"}", folder);
+    (void)snprintf(config, sizeof config, "{\"log\": \"warn\", \"store.path\": \"%s\"%s%s}", folder, more ? ", " : "",
+                   more ? more : "");
     qst_options_init(&options);
     options.flags = QST_NO_FILES | QST_NO_ENV | QST_NO_PLUGINS;
     options.config = config;
@@ -71,13 +84,14 @@ static qst_context *context_on(const char *folder, told *t)
 }
 
 static uint64_t later; /* added to the clock */
+static uint64_t held;  /* it stands there; 0: it goes on */
 
 static uint64_t now(void *user)
 {
     qst__clock host = qst__clock_host();
 
     (void)user;
-    return qst__now(&host) + later;
+    return (held ? held : qst__now(&host)) + later;
 }
 
 static qst_counters counters(qst_context *ctx)
@@ -88,10 +102,10 @@ static qst_counters counters(qst_context *ctx)
     return c;
 }
 
-static void call(qst_set *set)
+static void call_of(qst_set *set, int64_t n)
 {
     cl_fixture   *cl = fixture;
-    blend_problem p = blend_of(3000, 2, 0);
+    blend_problem p = blend_of(n, 2, 0);
     blend_case    c;
     qst_error     err = {0};
 
@@ -100,6 +114,20 @@ static void call(qst_set *set)
         fail_msg("%s", err.text);
     blend_check(&c, cl->in_order, 1);
     blend_close(&c);
+}
+
+static void call(qst_set *set)
+{
+    call_of(set, 3000);
+}
+
+/* How many programs a call has the driver build, well or not. */
+static uint64_t builds_of_call(qst_context *ctx, qst_set *set)
+{
+    uint64_t before = counters(ctx).compiles;
+
+    call(set);
+    return counters(ctx).compiles - before;
 }
 
 static void call_in_vain(qst_set *set, const told *t)
@@ -138,7 +166,7 @@ static void heals(void **state)
     if (!is_pocl())
         skip();
     folder = folder_make();
-    ctx = context_on(folder, &t);
+    ctx = context_on(folder, NULL, &t);
     set = blend_set(ctx, all);
     ctx->clock.now = now;
     shut();
@@ -149,7 +177,7 @@ static void heals(void **state)
     call(set);
     assert_int_equal(counters(ctx).tuned, 1);
     qst_context_destroy(ctx);
-    ctx = context_on(folder, &t);
+    ctx = context_on(folder, NULL, &t);
     set = blend_set(ctx, all);
     call(set);
     assert_int_equal(counters(ctx).tuned, 0);
@@ -168,12 +196,12 @@ static void next_one_knows_nothing(void **state)
     if (!is_pocl())
         skip();
     folder = folder_make();
-    ctx = context_on(folder, &t);
+    ctx = context_on(folder, NULL, &t);
     shut();
     call_in_vain(blend_set(ctx, all), &t);
     qst_context_destroy(ctx);
     reopen();
-    ctx = context_on(folder, &t);
+    ctx = context_on(folder, NULL, &t);
     call(blend_set(ctx, all));
     assert_int_equal(counters(ctx).tuned, 1);
     assert_int_equal(t.lines, 0);
@@ -185,10 +213,56 @@ static void next_one_knows_nothing(void **state)
     folder_remove(folder);
 }
 
+static void known_but_not_built(void **state)
+{
+    static const char pinned[] = "\"candidates.pin\": [\"blend.app.apart/*\"]";
+    static const char known[] = "\"tune.mode\": \"fallback\", \"candidates.pin\": [\"blend.app.apart/*\"]";
+    const qst__clock  host = qst__clock_host();
+    char             *folder;
+    told              t;
+    qst_context      *ctx;
+    qst_set          *set;
+
+    (void)state;
+    if (!is_pocl())
+        skip();
+    folder = folder_make();
+    ctx = context_on(folder, pinned, &t);
+    call(blend_set(ctx, all));
+    assert_int_equal(counters(ctx).tuned, 1);
+    qst_context_destroy(ctx);
+    ctx = context_on(folder, known, &t);
+    set = blend_set(ctx, all);
+    held = qst__now(&host);
+    ctx->clock.now = now;
+    call_of(set, 100000); /* nothing is known of it: the fallback */
+    shut();
+    assert_int_equal(builds_of_call(ctx, set), 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(builds_of_call(ctx, set), 0);
+    later += QST__CANARY_NS;
+    assert_int_equal(builds_of_call(ctx, set), 1);
+    assert_int_equal(builds_of_call(ctx, set), 0);
+    reopen();
+    assert_int_equal(builds_of_call(ctx, set), 0);
+    later += QST__CANARY_NS;
+    assert_int_equal(builds_of_call(ctx, set), 1);
+    later += QST__CANARY_NS;
+    assert_int_equal(builds_of_call(ctx, set), 0); /* it is there */
+    assert_int_equal(t.lines, 1);
+    assert_non_null(strstr(t.first, "no program builds now"));
+    qst_context_destroy(ctx);
+    held = 0;
+    folder_remove(folder);
+}
+
 /* PoCL reads where its cache is when it is first asked for anything. */
 static int open_all(void **state)
 {
     (void)state;
+    apart = blend_wide;
+    apart.variant = "apart";
+    apart.program = program_apart;
     base = folder_make();
     if (!base)
         return -1;
@@ -211,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heals),
         cmocka_unit_test(next_one_knows_nothing),
+        cmocka_unit_test(known_but_not_built),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);
