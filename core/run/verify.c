@@ -49,15 +49,23 @@ static qst_status tell(qst__trial *t, uint32_t phase, const uint32_t *finding, q
     return qst__fail(err, QST_E_VERIFY, "judge", "%s", text[0] ? text : "wrong result");
 }
 
-/* What EQUAL found wrong, by name. */
-static qst_status locate(qst__trial *t, qst_error *err)
+/* What EQUAL found wrong, by name. It is wrong, whether LOCATE can be built and run or not. */
+static qst_status locate(qst__trial *t, const uint32_t *equal, qst_error *err)
 {
     uint32_t   found[QST__FOUND];
-    qst_status status = qst__trial_phase(t, QST_JUDGE_LOCATE, err);
+    qst_error  why, line;
+    qst_status status;
 
+    memset(&why, 0, sizeof why);
+    status = qst__trial_phase(t, QST_JUDGE_LOCATE, &why);
     if (status == QST_OK)
-        status = qst__trial_found(t, found, err);
-    return status == QST_OK ? tell(t, QST_JUDGE_LOCATE, found, err) : status;
+        status = qst__trial_found(t, found, &why);
+    if (status == QST_OK)
+        return tell(t, QST_JUDGE_LOCATE, found, err);
+    memset(&line, 0, sizeof line);
+    (void)tell(t, QST_JUDGE_EQUAL, equal, &line);
+    return qst__fail(err, QST_E_VERIFY, "judge", "%s; which element is not known: %.*s", line.text,
+                     (int)strcspn(why.text, "\n"), why.text);
 }
 
 /* The fallback's result of the same inputs, made once; nothing of it stays where it fails. */
@@ -233,7 +241,7 @@ static qst_status judge(qst__trial *t, uint32_t *digest, qst_error *err)
     qst_status status = look(t, found, err);
 
     if (status == QST_OK && found[0])
-        status = locate(t, err);
+        status = locate(t, found, err);
     if (status == QST_OK) {
         *digest = found[QST__FOUND_DIGEST];
         status = qst__outside_look_between(t, found, err);
@@ -277,7 +285,7 @@ static qst_status name_wrong(qst__trial *t, uint32_t repeats, qst_error *err)
     memset(&why, 0, sizeof why);
     status = look(t, found, &why);
     if (status == QST_OK && found[0])
-        status = locate(t, &why);
+        status = locate(t, found, &why);
     return status == QST_E_VERIFY ? qst__fail(err, status, "judge", "after %u runs %s", repeats, why.text) : QST_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * judge_common.cl: what the judge's kernels share: element types as numbers, batches, a hash. The judge asks whether
- * C = alpha * A * B + beta * C0, of integers in judge_equal.cl, of reals in judge_bound.cl. The host joins this file with
- * one of them, or with both.
+ * judge_common.cl: what the judge's kernels share: element types as numbers and as integers, batches, a hash. The judge asks whether
+ * C = alpha * A * B + beta * C0, of integers in judge_equal.cl and judge_locate.cl, of reals in judge_bound.cl. The host joins
+ * this file with one of them, or with two.
  *
  * A line is a row of a matrix in one batch. V lines or columns are done at a time.
  * Macros: TA, TB, TC element types (1 float, 2 double, 3 half, 4 bfloat16); R64 1: the reference is double; LANES
@@ -88,4 +88,14 @@ static uint hash(ulong seed, uint i)
     x = (x ^ x >> 16) * 0x85ebca6bu;
     x = (x ^ x >> 13) * 0xc2b2ae35u;
     return x ^ x >> 16;
+}
+
+#define LARGEST ((number_c)1073741824)
+
+/* An element of C as an integer; `bad` is set where it is none of at most 2^30. */
+static int whole(number_c x, int *bad)
+{
+    int v = fabs(x) <= LARGEST ? (int)x : 0;
+    *bad |= (number_c)v != x;
+    return v;
 }

@@ -6,7 +6,6 @@
  *   sums      out[line] = sum x[line, j] * w[j];  y = B * r, then t = A * y
  *   check     each element of C is finite and an integer, and for each line sum C r = alpha * t + beta * sum C0 r.
  *             One wrong element of a line is always caught: the weights are odd.
- *   locate    recomputes one line exactly and finds the first wrong column
  *   erase     all bits of each element of C become one
  *
  * Index spaces: sums, check, erase: a group takes every (number of groups)-th line; where a matrix is column-major sums takes V lines
@@ -108,16 +107,6 @@ kernel void sums(global const elem_a *x, ulong start, long batches, long rows, l
     }
 }
 
-#define LARGEST ((number_c)1073741824)
-
-/* An element of C as an integer; `bad` is set where it is none of at most 2^30. */
-static int whole(number_c x, int *bad)
-{
-    int v = fabs(x) <= LARGEST ? (int)x : 0;
-    *bad |= (number_c)v != x;
-    return v;
-}
-
 #if TC == 2
 typedef VEC(double) numberv;
 typedef VEC(long) maskv;
@@ -170,51 +159,6 @@ kernel void check(global const elem_c *c, ulong c_start, global const elem_c *ol
         if (LANE == 0 && (bad || s != alpha * t[line])) {
             atomic_inc(finding);
             atomic_max(finding + 1, ~(uint)line);
-        }
-    }
-}
-
-/* pass 0: finding[2] = largest of ~column that is wrong in line ~finding[1].
- * pass 1: tells about that column: finding[3] = 1, [4] and [5] the element's bits, [6] the integer it should be. */
-kernel void locate(global const elem_a *a, ulong a_start, long a_row, long a_col, long2 a01, long2 a23,
-                   global const elem_b *b, ulong b_start, long b_row, long b_col, long2 b01, long2 b23,
-                   global const elem_c *c, ulong c_start, long c_row, long c_col, long2 c01, long2 c23,
-                   global const elem_c *old, ulong old_start, long2 size01, long2 size23, long rows, long cols,
-                   long length, uint alpha, uint beta, uint pass, global uint *finding)
-{
-    if (finding[0] == 0 || (pass == 1 && finding[2] == 0))
-        return;
-    long line = ~finding[1];
-    long batch = QUOTIENT(line, rows), i = line - batch * rows;
-    a += a_start + BATCH_AT(batch, a) + i * a_row;
-    b += b_start + BATCH_AT(batch, b);
-    c += c_start + BATCH_AT(batch, c) + i * c_row;
-    old += old_start + BATCH_AT(batch, c) + i * c_row;
-    ROLLED for (long j = get_global_id(0); j < cols; j += get_global_size(0)) {
-        uint want = 0;
-        int  bad = 0, ignored = 0, got;
-        if (pass == 1 && (uint)j != ~finding[2])
-            continue;
-        for (long l = 0; l < length; l++)
-            want += (uint)(int)GET(TA, a + l * a_col) * (uint)(int)GET(TB, b + l * b_row + j * b_col);
-        want *= alpha;
-        if (beta)
-            want += beta * (uint)whole(GET(TC, old + j * c_col), &ignored);
-        got = whole(GET(TC, c + j * c_col), &bad);
-        if (!bad && (uint)got == want)
-            continue;
-        if (pass == 0) {
-            atomic_max(finding + 2, ~(uint)j);
-        } else {
-#if TC == 2
-            ulong bits = as_ulong(c[j * c_col]);
-#else
-            ulong bits = as_uint(GET(TC, c + j * c_col));
-#endif
-            finding[3] = 1;
-            finding[4] = (uint)bits;
-            finding[5] = (uint)(bits >> 32);
-            finding[6] = want;
         }
     }
 }

@@ -1,129 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_saboteurs.c: plugins that are fast and wrong, that do not build, that never launch: the product is right each
- * time, and the verdict says what was wrong with them. Times are scripted (field_cl.h), each launch takes as long:
- * nobody is dropped as slow before he is found to be wrong.
+ * time, and the verdict says what was wrong with them.
  */
-#include "support/blend.h"
-#include "support/field_cl.h"
-#include "support/matmul_case.h"
+#include "sabotage_case.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #include <cmocka.h>
 
-/* Nobody is left out for want of time, nor because another is good enough. */
 #define TUNE "\"tune\": {\"budget_ms\": 0, \"short_circuit\": false}"
-
-#define LOOK_NS UINT64_C(100000000)
-
-static void *fixture;
-
-typedef struct sabotage {
-    qst_context *ctx;
-    matmul_case  c;
-    json_t      *verdict; /* of the only key */
-} sabotage;
-
-static qst_context *context_with(const char *plugin, const char *candidates)
-{
-    char         config[1024];
-    qst_options  options;
-    qst_context *ctx = NULL;
-    qst_error    err = {0};
-
-    snprintf(config, sizeof config, "{\"plugins\": {\"dirs\": [\"%s/%s\"]}, " TUNE ", \"candidates\": %s}",
-             QST_TEST_PLUGINS, plugin, candidates);
-    qst_options_init(&options);
-    options.flags = QST_NO_FILES | QST_NO_ENV | QST_NO_STORE;
-    options.config = config;
-    if (qst_context_create(&ctx, &options, &err) != QST_OK)
-        fail_msg("context: %s", err.text);
-    return ctx;
-}
-
-static void read_verdict(sabotage *s)
-{
-    char   *text = blend_describe(s->ctx, "verdicts");
-    json_t *all = json_loads(text, 0, NULL);
-
-    free(text);
-    assert_int_equal(json_array_size(all), 1);
-    s->verdict = json_incref(json_array_get(all, 0));
-    json_decref(all);
-}
-
-/* Runs it three times, the product checked each time. */
-static void run_problem(sabotage *s, const qst_matmul *p)
-{
-    cl_fixture *cl = fixture;
-    int         i;
-
-    matmul_case_open(&s->c, cl, p, NULL);
-    for (i = 0; i < 3; i++) {
-        qst_error err = {0};
-        matmul_case_reset(&s->c, cl);
-        if (qst_matmul_enqueue_at(s->ctx, cl->in_order, p, matmul_case_operand(&s->c, 0), matmul_case_operand(&s->c, 1),
-                                  matmul_case_operand(&s->c, 2), 0, NULL, NULL, &err) != QST_OK)
-            fail_msg("%s: %s", err.source, err.text);
-        matmul_case_check(&s->c, cl->in_order);
-    }
-    read_verdict(s);
-}
-
-static void run(sabotage *s, int64_t n, double beta)
-{
-    qst_matmul p;
-
-    qst_matmul_init(&p, n, n, n, QST_F32);
-    p.beta = beta;
-    run_problem(s, &p);
-}
-
-static void finish(sabotage *s)
-{
-    json_decref(s->verdict);
-    matmul_case_close(&s->c);
-    qst_context_destroy(s->ctx);
-}
-
-static const char *text_of(const json_t *object, const char *member)
-{
-    const char *text = json_string_value(json_object_get(object, member));
-    return text ? text : "";
-}
-
-static const json_t *finding(const sabotage *s, const char *name)
-{
-    const json_t *each;
-    size_t        i;
-
-    json_array_foreach(json_object_get(s->verdict, "findings"), i, each)
-    {
-        if (!strcmp(text_of(each, "name"), name))
-            return each;
-    }
-    fail_msg("%s is not among the findings", name);
-    return NULL;
-}
-
-static void expect_finding(const sabotage *s, const char *name, const char *outcome, const char *why)
-{
-    const json_t *f = finding(s, name);
-
-    if (strcmp(text_of(f, "outcome"), outcome) || !strstr(text_of(f, "why"), why))
-        fail_msg("%s is %s: \"%s\", expected %s and \"%s\" in it", name, text_of(f, "outcome"), text_of(f, "why"),
-                 outcome, why);
-    assert_true(json_is_null(json_object_get(f, "rank")));
-    assert_int_equal(json_array_size(json_object_get(f, "samples")), 0);
-    assert_string_not_equal(text_of(s->verdict, "winner"), name);
-}
 
 /* Its last term is missing in every sum, so the very first element is wrong. */
 static void wrong(void **state)
@@ -133,12 +22,12 @@ static void wrong(void **state)
 
     (void)state;
     for (i = 0; i < sizeof betas / sizeof *betas; i++) {
-        sabotage s = {
-            .ctx = context_with("wrong", "{\"pin\": [\"matmul.wrong.*\", \"matmul.tiled.*\", \"matmul.naive.*\"]}")};
-        run(&s, 200, betas[i]);
-        expect_finding(&s, "matmul.wrong.short/1", "WRONG", "C[0,0]");
-        assert_int_not_equal(strlen(text_of(s.verdict, "winner")), 0);
-        finish(&s);
+        sabotage s = {.ctx = sabotage_context(
+                          "wrong", "{\"pin\": [\"matmul.wrong.*\", \"matmul.tiled.*\", \"matmul.naive.*\"]}")};
+        sabotage_run(&s, 200, betas[i]);
+        sabotage_expect(&s, "matmul.wrong.short/1", "WRONG", "C[0,0]");
+        assert_int_not_equal(strlen(sabotage_text(s.verdict, "winner")), 0);
+        sabotage_finish(&s);
     }
 }
 
@@ -150,10 +39,10 @@ static void beyond(void **state)
 
     (void)state;
     for (i = 0; i < sizeof betas / sizeof *betas; i++) {
-        sabotage s = {.ctx = context_with("beyond", "{\"pin\": [\"matmul.beyond.*\", \"matmul.naive.*\"]}")};
-        run(&s, 60, betas[i]);
-        expect_finding(&s, "matmul.beyond.row/1", "WRONG", "outside c's elements");
-        finish(&s);
+        sabotage s = {.ctx = sabotage_context("beyond", "{\"pin\": [\"matmul.beyond.*\", \"matmul.naive.*\"]}")};
+        sabotage_run(&s, 60, betas[i]);
+        sabotage_expect(&s, "matmul.beyond.row/1", "WRONG", "outside c's elements");
+        sabotage_finish(&s);
     }
 }
 
@@ -197,49 +86,49 @@ static void seeded(void **state)
         qst_matmul p;
         snprintf(name, sizeof name, "matmul.seeded.%s/1", rows[i].variant);
         snprintf(pins, sizeof pins, "{\"pin\": [\"%s\", \"matmul.naive.*\"]}", name);
-        s.ctx = context_with("seeded", pins);
+        s.ctx = sabotage_context("seeded", pins);
         qst_matmul_init(&p, rows[i].m, rows[i].n, rows[i].k, QST_F32);
         p.a.row += rows[i].pad;
         p.b.row += rows[i].pad;
         p.c.row += rows[i].pad;
         p.alpha = rows[i].alpha;
         p.beta = rows[i].beta;
-        run_problem(&s, &p);
-        expect_finding(&s, name, "WRONG", rows[i].why);
-        finish(&s);
+        sabotage_run_problem(&s, &p);
+        sabotage_expect(&s, name, "WRONG", rows[i].why);
+        sabotage_finish(&s);
     }
 }
 
 /* The same kernel without a bug is right, so that it is the bugs that are found. */
 static void not_seeded(void **state)
 {
-    sabotage s = {.ctx = context_with("seeded", "{\"pin\": [\"matmul.seeded.none/1\"]}")};
+    sabotage s = {.ctx = sabotage_context("seeded", "{\"pin\": [\"matmul.seeded.none/1\"]}")};
 
     (void)state;
-    run(&s, 200, 0.5);
-    assert_string_equal(text_of(s.verdict, "winner"), "matmul.seeded.none/1");
-    finish(&s);
+    sabotage_run(&s, 200, 0.5);
+    assert_string_equal(sabotage_text(s.verdict, "winner"), "matmul.seeded.none/1");
+    sabotage_finish(&s);
 }
 
 /* Integers of f16 are exact in sums of f16 too: the reals tell. */
 static void narrow_sums(void **state)
 {
     static const int64_t sizes[] = {64, 200, 201};
-    cl_fixture          *cl = fixture;
+    cl_fixture          *cl = sabotage_fixture;
     size_t               i;
 
     (void)state;
     for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        sabotage   s = {.ctx = context_with("seeded", "{\"pin\": [\"matmul.seeded.narrow*\", \"matmul.naive.*\"]}")};
-        cl_mem     mem = cl_fixture_buffer(cl, (size_t)(2 * sizes[i] * sizes[i]), 0);
-        cl_mem     c = cl_fixture_buffer(cl, (size_t)(2 * sizes[i] * sizes[i]), 0);
-        qst_error  err = {0};
+        sabotage  s = {.ctx = sabotage_context("seeded", "{\"pin\": [\"matmul.seeded.narrow*\", \"matmul.naive.*\"]}")};
+        cl_mem    mem = cl_fixture_buffer(cl, (size_t)(2 * sizes[i] * sizes[i]), 0);
+        cl_mem    c = cl_fixture_buffer(cl, (size_t)(2 * sizes[i] * sizes[i]), 0);
+        qst_error err = {0};
         qst_matmul p;
         qst_matmul_init(&p, sizes[i], sizes[i], sizes[i], QST_F16);
         assert_int_equal(qst_matmul_enqueue(s.ctx, cl->in_order, &p, mem, mem, c, 0, NULL, NULL, &err), QST_OK);
         assert_int_equal(clFinish(cl->in_order), CL_SUCCESS);
-        read_verdict(&s);
-        expect_finding(&s, "matmul.seeded.narrow_sums/1", "WRONG", "on badly scaled reals");
+        sabotage_read(&s);
+        sabotage_expect(&s, "matmul.seeded.narrow_sums/1", "WRONG", "on badly scaled reals");
         json_decref(s.verdict);
         clReleaseMemObject(mem);
         clReleaseMemObject(c);
@@ -252,7 +141,7 @@ static void narrow_sums(void **state)
 static void wrong_reference(void **state)
 {
     static const char *const voters[] = {"voter_b", "lone"};
-    cl_fixture              *cl = fixture;
+    cl_fixture              *cl = sabotage_fixture;
     int                      i;
 
     (void)state;
@@ -281,13 +170,13 @@ static void wrong_reference(void **state)
             fail_msg("%s: %s", err.source, err.text);
         assert_int_equal(clFinish(cl->in_order), CL_SUCCESS);
         assert_int_equal(clEnqueueReadBuffer(cl->in_order, out, CL_TRUE, 0, sizeof y, y, 0, NULL, NULL), CL_SUCCESS);
-        read_verdict(&s);
+        sabotage_read(&s);
         if (i == 0) {
-            expect_finding(&s, "skewed.skewed.twice/1", "WRONG",
-                           "outvoted: skewed.voter_a.twice/1 and skewed.voter_b.twice/1 agree");
+            sabotage_expect(&s, "skewed.skewed.twice/1", "WRONG",
+                            "outvoted: skewed.voter_a.twice/1 and skewed.voter_b.twice/1 agree");
             assert_true(y[299] == 4.0f);
         } else {
-            expect_finding(&s, "skewed.voter_a.twice/1", "WRONG", "differs from the fallback's");
+            sabotage_expect(&s, "skewed.voter_a.twice/1", "WRONG", "differs from the fallback's");
             assert_true(y[299] == 5.0f);
         }
         json_decref(s.verdict);
@@ -300,37 +189,37 @@ static void wrong_reference(void **state)
 /* Even with nothing beside it but the fallback, which it would beat by far. */
 static void wrong_against_the_fallback(void **state)
 {
-    sabotage s = {.ctx = context_with("wrong", "{\"pin\": [\"matmul.wrong.*\"]}")};
+    sabotage s = {.ctx = sabotage_context("wrong", "{\"pin\": [\"matmul.wrong.*\"]}")};
 
     (void)state;
-    run(&s, 500, 0);
-    expect_finding(&s, "matmul.wrong.short/1", "WRONG", "C[");
-    assert_non_null(strstr(text_of(s.verdict, "winner"), "matmul.naive.row16/"));
-    finish(&s);
+    sabotage_run(&s, 500, 0);
+    sabotage_expect(&s, "matmul.wrong.short/1", "WRONG", "C[");
+    assert_non_null(strstr(sabotage_text(s.verdict, "winner"), "matmul.naive.row16/"));
+    sabotage_finish(&s);
 }
 
 static void broken(void **state)
 {
-    sabotage s = {.ctx = context_with("broken", "{\"pin\": [\"matmul.broken.*\", \"matmul.naive.*\"]}")};
+    sabotage s = {.ctx = sabotage_context("broken", "{\"pin\": [\"matmul.broken.*\", \"matmul.naive.*\"]}")};
 
     (void)state;
-    run(&s, 200, 0);
-    expect_finding(&s, "matmul.broken.syntax/1", "BUILD", "this_is_not_declared");
-    finish(&s);
+    sabotage_run(&s, 200, 0);
+    sabotage_expect(&s, "matmul.broken.syntax/1", "BUILD", "this_is_not_declared");
+    sabotage_finish(&s);
 }
 
 /* The first round has nobody but it: no valid time there, and a later round names the winner. */
 static void lone(void **state)
 {
-    sabotage      s = {.ctx = context_with("lone", "{\"pin\": [\"matmul.lone.*\", \"matmul.naive.*\"]}")};
+    sabotage      s = {.ctx = sabotage_context("lone", "{\"pin\": [\"matmul.lone.*\", \"matmul.naive.*\"]}")};
     const json_t *each;
     size_t        i, n;
     json_int_t    first, winners = 0;
 
     (void)state;
-    run(&s, 600, 0);
-    expect_finding(&s, "matmul.lone.fails/1", "LAUNCH", "CL_INVALID_WORK_GROUP_SIZE");
-    first = json_integer_value(json_object_get(finding(&s, "matmul.lone.fails/1"), "round"));
+    sabotage_run(&s, 600, 0);
+    sabotage_expect(&s, "matmul.lone.fails/1", "LAUNCH", "CL_INVALID_WORK_GROUP_SIZE");
+    first = json_integer_value(json_object_get(sabotage_finding(&s, "matmul.lone.fails/1"), "round"));
     assert_int_equal(first, 1);
     n = json_array_size(json_object_get(s.verdict, "findings"));
     for (i = 0; i < n; i++) {
@@ -341,20 +230,7 @@ static void lone(void **state)
             winners = json_integer_value(json_object_get(each, "round"));
     }
     assert_int_equal(winners, first + 1);
-    finish(&s);
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    field_cl_look_takes(LOOK_NS);
-    return cl_fixture_open(&fixture);
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    return cl_fixture_close(&fixture);
+    sabotage_finish(&s);
 }
 
 int main(void)
@@ -365,5 +241,5 @@ int main(void)
         cmocka_unit_test(wrong_reference), cmocka_unit_test(broken),      cmocka_unit_test(lone),
     };
 
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, sabotage_open, sabotage_close);
 }

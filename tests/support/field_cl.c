@@ -192,6 +192,38 @@ static bool is_binary(cl_program program)
     return false;
 }
 
+/* Programs made from a text that is looked for. */
+static struct {
+    const char *text;
+    bool        refuse;
+    uint32_t    count;
+    cl_program  made;
+} watch;
+
+void field_cl_watch(const char *text, bool refuse)
+{
+    memset(&watch, 0, sizeof watch);
+    watch.text = text;
+    watch.refuse = refuse;
+}
+
+uint32_t field_cl_watched(void)
+{
+    return watch.count;
+}
+
+static void look_for(cl_program made, cl_uint n, const char **texts, const size_t *lengths)
+{
+    size_t wanted = watch.text ? strlen(watch.text) : 0;
+
+    watch.made = watch.made == made ? NULL : watch.made; /* a handle that was given anew */
+    for (cl_uint i = 0; wanted && made && i < n; i++)
+        for (size_t length = lengths && lengths[i] ? lengths[i] : strlen(texts[i]), at = 0; at + wanted <= length; at++)
+            if (!memcmp(texts[i] + at, watch.text, wanted))
+                watch.made = made;
+    watch.count += made && watch.made == made;
+}
+
 typedef void(CL_CALLBACK *notify)(cl_program program, void *user);
 
 cl_int __real_clBuildProgram(cl_program p, cl_uint n, const cl_device_id *list, const char *options, notify done,
@@ -204,6 +236,8 @@ cl_int __wrap_clBuildProgram(cl_program p, cl_uint n, const cl_device_id *list, 
     const char *name = options ? strstr(options, "-DNAME=k_") : NULL;
     char        letter = name ? name[strlen("-DNAME=k_")] : 0;
 
+    if (watch.refuse && watch.made == p)
+        return CL_BUILD_PROGRAM_FAILURE;
     if (script.job && is_binary(p)) {
         if (script.job->bad_binary)
             return CL_BUILD_PROGRAM_FAILURE;
@@ -230,6 +264,7 @@ cl_program __wrap_clCreateProgramWithSource(cl_context c, cl_uint n, const char 
     for (uint32_t i = 0; i < script.n_binaries; i++)
         if (script.binary[i] == made)
             script.binary[i] = NULL;
+    look_for(made, n, texts, lengths);
     return made;
 }
 

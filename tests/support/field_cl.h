@@ -16,6 +16,11 @@ void field_cl_begin(uint32_t ran[FIELD_LETTERS]);
 /* Letter and revision of the execution that was last; 0: none since the beginning. */
 char field_cl_last(uint32_t *revision);
 
+/* From now on: how many programs with this text in them are built from source. `refuse`: none of them builds. NULL: none are
+ * looked for. */
+void     field_cl_watch(const char *text, bool refuse);
+uint32_t field_cl_watched(void);
+
 const char *field_store_name(const qst_context *ctx);
 
 #endif

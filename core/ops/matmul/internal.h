@@ -43,6 +43,13 @@ void     qst__matmul_fill(void *user, const void *problem, uint32_t operand, uin
 void     qst__matmul_tell(void *user, const void *problem, uint32_t phase, const uint32_t *finding, char *text,
                           uint32_t text_size);
 
+/* Programs of the judge. Bit 0: TA is A's type; 1: A and B change places, for the kernels that work on one input matrix.
+ * Bit 1: the kernels for reals. On a GPU those are a program of their own, for both parts take long to build; on a CPU
+ * each further program costs more than what is in it. PLACE: what names the first wrong element, built only then. */
+enum { QST__JUDGE_SWAPPED = 1, QST__JUDGE_REALS = 2, QST__JUDGE_PLACE = 4, QST__JUDGE_PROGRAMS };
+int32_t qst__matmul_judge_program(void *user, const qst_device *device, const void *problem, uint32_t index,
+                                  qst_program *out);
+
 /* Operand i of the problem; its six dimensions. */
 static inline const qst_matrix *qst__matmul_matrix(const qst_matmul *p, uint32_t operand)
 {

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * judge.c: the launches that check a matmul's results, phase by phase. The mathematics stands in judge_equal.cl and
- * judge_bound.cl, the words about what was found in tell.c.
+ * judge.c: the launches that check a matmul's results, phase by phase. The mathematics stands in judge_equal.cl,
+ * judge_locate.cl and judge_bound.cl, the words about what was found in tell.c; which programs these are is
+ * judge_program.c's.
  */
 #include "ops/matmul/internal.h"
-
-#include "judge.cl.h"
-#include "judge_bound.cl.h"
-#include "judge_equal.cl.h"
 
 #include <float.h>
 #include <math.h>
 
-#define LANES_GPU   64 /* work-items in a group where the device is no CPU; as in the options below */
+#define LANES_GPU   64 /* work-items in a group where the device is no CPU; as in the options of judge_program.c */
 #define SAMPLES_CPU 16 /* lines of C that BOUND computes; on a CPU LINES_CPU in a work-item */
 #define SAMPLES_GPU 32
 #define LINES_CPU   4
@@ -20,39 +17,7 @@
 #define SPREAD      40 /* log2 of SCALE's factor; for f16, whose numbers end at 2^16: */
 #define SPREAD_HALF 8
 
-/* ---- Programs -------------------------------------------------------------------------------------------------- */
-
-/* Bit 0 of an index: 0: TA is A's type; 1: A and B change places, for the kernels that work on one input matrix. Bit 1: the
- * kernels for reals. On a GPU those are a program of their own, for both parts take long to build; on a CPU each further
- * program costs more than what is in it. */
-enum { SWAPPED = 1, REALS = 2, PROGRAMS = 4 };
-#define O1(a, b, c, real, lanes) "-cl-std=CL1.2 -DTA=" #a " -DTB=" #b " -DTC=" #c " -DR64=" #real " -DLANES=" #lanes
-#define O2(a, b, c)                                                                                                    \
-    {                                                                                                                  \
-        {O1(a, b, c, 0, 64), O1(a, b, c, 0, 1)},                                                                       \
-        {                                                                                                              \
-            O1(a, b, c, 1, 64), O1(a, b, c, 1, 1)                                                                      \
-        }                                                                                                              \
-    }
-#define O3(a, b)                                                                                                       \
-    {                                                                                                                  \
-        O2(a, b, 1), O2(a, b, 2), O2(a, b, 3), O2(a, b, 4)                                                             \
-    }
-#define O4(a)                                                                                                          \
-    {                                                                                                                  \
-        O3(a, 1), O3(a, 2), O3(a, 3), O3(a, 4)                                                                         \
-    }
-/* By the types of A, B, C; is double there; is it a CPU. */
-static const char *const options[4][4][4][2][2] = {O4(1), O4(2), O4(3), O4(4)};
-
-/* The kernels for integers, those for reals, both. */
-enum { TEXT_EQUAL, TEXT_BOUND, TEXT_ALL };
-static const struct {
-    const char *data;
-    uint64_t    length;
-} texts[] = {{judge_equal_cl, sizeof judge_equal_cl - 1},
-             {judge_bound_cl, sizeof judge_bound_cl - 1},
-             {judge_cl, sizeof judge_cl - 1}};
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 static bool is_cpu(const qst_device *device)
 {
@@ -63,24 +28,6 @@ static bool has_f64(const qst_device *device)
 {
     return (device->flags & QST_DEVICE_F64) != 0;
 }
-
-static int32_t program(void *user, const qst_device *device, const void *problem, uint32_t index, qst_program *out)
-{
-    const qst_matmul *p = problem;
-    uint32_t          a = index & SWAPPED ? p->b.type : p->a.type, b = index & SWAPPED ? p->a.type : p->b.type;
-    uint32_t          text = is_cpu(device) ? TEXT_ALL : index & REALS ? TEXT_BOUND : TEXT_EQUAL;
-    (void)user;
-
-    if (index >= PROGRAMS)
-        return QST_E_INVALID;
-    out->form = QST_PROGRAM_SOURCE;
-    out->data = texts[text].data;
-    out->length = texts[text].length;
-    out->options = options[a - 1][b - 1][p->c.type - 1][has_f64(device)][is_cpu(device)];
-    return QST_OK;
-}
-
-/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* Arguments one by one: their number is bounded by the kernels. */
 typedef struct arguments {
@@ -190,7 +137,7 @@ static int32_t sums(qst_steps *out, const qst_device *device, const qst_matmul *
     add(&x, qstk_i64(w_step));
     add(&x, qstk_workspace(operand == QST__A ? 2 : 1));
     add(&x, qstk_local(4 * (is_cpu(device) ? 1 : LANES_GPU)));
-    return launch(out, device, operand == QST__A ? 0 : SWAPPED, "sums", lines, &x);
+    return launch(out, device, operand == QST__A ? 0 : QST__JUDGE_SWAPPED, "sums", lines, &x);
 }
 
 static int32_t check(qst_steps *out, const qst_device *device, const qst_matmul *p)
@@ -264,7 +211,7 @@ static int32_t locate(qst_steps *out, const qst_device *device, const qst_matmul
         add_u32(&x, as_word(p->beta));
         add_u32(&x, pass);
         add(&x, qstk_operand(QST_JUDGE_FINDING));
-        status = launch(out, device, 0, "locate", in_groups(device, (uint64_t)p->n), &x);
+        status = launch(out, device, QST__JUDGE_PLACE, "locate", in_groups(device, (uint64_t)p->n), &x);
     }
     return status;
 }
@@ -308,7 +255,8 @@ static int32_t spread(qst_steps *out, const qst_device *device, const qst_matmul
     add_four(&x, size);
     add_four(&x, matrix->batch);
     add(&x, qstk_f32(factor));
-    return launch(out, device, (operand == QST__A ? 0 : SWAPPED) | REALS, "spread", in_groups(device, items), &x);
+    return launch(out, device, (operand == QST__A ? 0 : QST__JUDGE_SWAPPED) | QST__JUDGE_REALS, "spread",
+                  in_groups(device, items), &x);
 }
 
 /* Where k is broadcast, column 0 of A (or row 0 of B) is all of it: nothing to scale badly. */
@@ -352,13 +300,13 @@ static int32_t bound(qst_steps *out, const qst_device *device, const qst_matmul 
     add_real(&x, device, largest[p->c.type]);
     add(&x, qstk_workspace(0));
     add(&x, qstk_operand(QST_JUDGE_FINDING));
-    status = launch(out, device, REALS, "bound", is_cpu(device) ? items : in_groups(device, items), &x);
+    status = launch(out, device, QST__JUDGE_REALS, "bound", is_cpu(device) ? items : in_groups(device, items), &x);
     if (status == QST_OK) {
         arguments w = {0};
         add(&w, qstk_workspace(0));
         add_u64(&w, items);
         add(&w, qstk_operand(QST_JUDGE_FINDING));
-        qst_launch l = qstk_launch(REALS, "worst", 1, w.arg, w.count);
+        qst_launch l = qstk_launch(QST__JUDGE_REALS, "worst", 1, w.arg, w.count);
         l.local[0] = l.global[0] = 1;
         status = out->launch(out, &l);
     }
@@ -394,7 +342,7 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
 const qst_judge qst__matmul_judge = {
     .size = sizeof(qst_judge),
     .revision = 2,
-    .program = program,
+    .program = qst__matmul_judge_program,
     .steps = steps,
     .tell = qst__matmul_tell,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tell.c: a judge's finding as one line of text. Words of a finding: in judge_equal.cl at
- * check and locate, in judge_bound.cl at bound and worst.
+ * tell.c: a judge's finding as one line of text. Words of a finding: in judge_equal.cl at check, in judge_locate.cl at
+ * locate, in judge_bound.cl at bound and worst.
  */
 #include "ops/matmul/internal.h"
 
