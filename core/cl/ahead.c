@@ -44,6 +44,7 @@ struct qst__ahead {
     qst__child        child;
     int               manner;  /* of the child */
     bool              starved; /* IDLE got nowhere */
+    bool              answers; /* it has, once: what kills it from then on is the job */
     uint32_t          failures;
     QST__VEC(done) done;
 };
@@ -223,7 +224,7 @@ static qst_status give_up(qst__ahead *b, const qst__ahead_job *job, bool late, q
     const qst__patience patience = {&b->clock, qst__now(&b->clock) + END_NS, NULL};
     const char         *fault = qst__child_fault(qst__child_end(&b->child, late ? NULL : &patience));
 
-    if (fault) {
+    if (fault && b->answers) {
         b->failures++;
         return qst__fail(err, QST_E_REFUSED, job->who, "the process that built it ahead died of %s", fault);
     }
@@ -234,7 +235,8 @@ static qst_status give_up(qst__ahead *b, const qst__ahead_job *job, bool late, q
         QST__LOG(b->log, CL, WARN, "%s: building ahead takes over %d s: programs are built in this process", job->who,
                  (int)(manners[b->manner].job_ns / 1000000000u));
     else
-        QST__LOG(b->log, CL, WARN, "%s: building ahead ended early", job->who);
+        QST__LOG(b->log, CL, WARN, "%s: building ahead ended early%s%s", job->who, fault ? ", of " : "",
+                 fault ? fault : "");
     return QST_OK;
 }
 
@@ -288,6 +290,7 @@ static qst_status send_job(qst__ahead *b, const qst__ahead_job *job, const qst__
     }
     if (how != QST__TALK_DONE || answer.magic != QST__WIRE_MAGIC)
         return give_up(b, job, how == QST__TALK_LATE, err);
+    b->answers = true;
     if (answer.code)
         QST__LOG(b->log, CL, INFO, "%s: building ahead gives %s", job->who, qst__cl_name(answer.code));
     return QST_OK;

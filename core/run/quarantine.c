@@ -180,13 +180,16 @@ void qst__quarantine_learn(qst__shelf *shelf, uint32_t candidate, const char *pr
         w->barred = true; /* also where no store would tell it to the next process */
         snprintf(w->why, sizeof w->why, "%s", why);
     }
-    if (watched(shelf, candidate) && !w->token && claim(shelf, w)) {
+    /* Who has the line open while it is tried ends that with bad news. */
+    if (watched(shelf, candidate) && (w->token ? why != NULL : claim(shelf, w))) {
         read_line(shelf, candidate, &l);
         if (why) {
             l.journal.harm = QST__HARM_QUARANTINE;
             l.journal.deaths += l.journal.deaths ? 0 : 1;
             l.journal.died_at = problem;
             l.journal.why = why;
+            l.journal.open = false;
+            l.journal.trying = "";
         } else if (l.journal.harm && !strcmp(l.journal.died_at, problem)) {
             l.journal.harm--;
         }
@@ -265,4 +268,13 @@ void qst__quarantine_leave(qst__shelf *shelf, uint32_t candidate, const void *pr
         qst__str_finish(&text);
     }
     qst__lock_give(&shelf->site->lock);
+}
+
+void qst__quarantine_bar(qst__shelf *shelf, uint32_t candidate, const void *problem, const char *why)
+{
+    qst__str text;
+
+    problem_text(shelf, problem, &text);
+    qst__quarantine_learn(shelf, candidate, text.text, why);
+    qst__str_finish(&text);
 }

@@ -4,6 +4,7 @@
  */
 #include "model/field.h"
 #include "run/background.h"
+#include "run/quarantine.h"
 
 #include <string.h>
 
@@ -121,12 +122,17 @@ static qst_status build_ahead(const binder *b, const qst_program *desc, const qs
     const qst_op *op = &b->shelf->set->model.op;
     uint64_t      bytes[QST_OPERANDS_MAX] = {0};
     uint32_t      i;
+    qst_error     why = {0};
+    qst_status    status;
 
     if (!qst__background_here(b->shelf->site->ctx))
         return QST_OK;
     for (i = 0; i < op->n_operands; i++)
         bytes[i] = op->span(op->user, b->problem, i);
-    return qst__background_build(b->shelf->site, desc, recipe, program, bytes, b->who, &way->build_ns, err);
+    status = qst__background_build(b->shelf->site, desc, recipe, program, bytes, b->who, &way->build_ns, &why);
+    if (status == QST_E_REFUSED && !is_vital(b))
+        qst__quarantine_bar(b->shelf, way->candidate, b->problem, why.text);
+    return status == QST_OK ? QST_OK : qst__pass(err, &why);
 }
 
 /* Limits, programs, kernels of a recorded recipe. */

@@ -2,13 +2,15 @@
  *
  * test_background.c: while keys are tuned in the background, a candidate that is far too slow runs the second shape alone,
  * not the problem that calls wait behind; and a plan in use takes the winner over, with and without the process that
- * compiles ahead.
+ * compiles ahead. A candidate that kills that one is known to all from then on.
  */
 #include "run/background.h"
 #include "support/blend.h"
+#include "support/store_case.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,11 +31,18 @@ static const char source[] =
     "    }"
     "}";
 
+/* It writes to where nothing is. */
+static const char deadly[] =
+    "kernel void slow(global const float *x, ulong x0, global float *y, ulong y0, long n, float a, float b) {"
+    "    *(global volatile uint *)(size_t)(x0 + 8) = 1;"
+    "}";
+
+/* user: the text; the second shape, and what is known, have the same one. */
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
 {
-    (void)user, (void)device, (void)key, (void)index;
-    out->data = source;
-    out->length = sizeof source - 1;
+    (void)device, (void)key, (void)index;
+    out->data = user;
+    out->length = strlen(user);
     return QST_OK;
 }
 
@@ -59,8 +68,21 @@ static const qst_candidate  slow = {.size = sizeof slow,
                                     .problem_size = sizeof(blend_problem),
                                     .n_memberships = 1,
                                     .memberships = memberships,
+                                    .user = (void *)(uintptr_t)source,
                                     .program = program,
                                     .steps = steps};
+
+static const qst_candidate killer = {.size = sizeof killer,
+                                     .op = "blend",
+                                     .variant = "killer",
+                                     .revision = 1,
+                                     .classes = QST_CLASS_PLAIN,
+                                     .problem_size = sizeof(blend_problem),
+                                     .n_memberships = 1,
+                                     .memberships = memberships,
+                                     .user = (void *)(uintptr_t)deadly,
+                                     .program = program,
+                                     .steps = steps};
 
 /* Tunes one key while a plan of it runs; gives the verdicts as text. */
 static char *tuned(const char *config)
@@ -115,6 +137,58 @@ static void slow_in_a_call(void **state)
     free(text);
 }
 
+/* One call of a key on a context with the store, tuned when it returns; gives the verdicts as text. */
+static char *told_of(const char *folder, const char *more, int64_t n)
+{
+    static const qst_candidate *const all[] = {&blend_loop, &blend_wide, &killer, NULL};
+    cl_fixture                       *cl = fixture;
+    qst_options                       options;
+    qst_context                      *ctx = NULL;
+    qst_error                         err = {0};
+    blend_problem                     p = blend_of(n, 2, 0);
+    blend_case                        c;
+    char                              config[600], *text;
+
+    (void)snprintf(config, sizeof config, "{\"store.path\": \"%s\", \"tune.budget_ms\": 0, %s}", folder, more);
+    qst_options_init(&options);
+    options.flags = QST_NO_FILES | QST_NO_ENV | QST_NO_PLUGINS;
+    options.config = config;
+    assert_int_equal(qst_context_create(&ctx, &options, &err), QST_OK);
+    blend_open(&c, cl->context, cl->in_order, &p);
+    assert_int_equal(qst_enqueue(blend_set(ctx, all), cl->in_order, &p, c.operand, 0, NULL, NULL, &err), QST_OK);
+    blend_check(&c, cl->in_order, 1);
+    qst__background_settle(ctx);
+    text = blend_describe(ctx, "verdicts");
+    assert_non_null(strstr(text, "\"ready\""));
+    blend_close(&c);
+    qst_context_destroy(ctx);
+    return text;
+}
+
+/* Nobody runs into it a second time, in whatever mode; it would end this process. */
+static void what_kills_the_other_is_known(void **state)
+{
+    static const struct {
+        const char *more, *said;
+    } runs[] = {
+        {"\"tune.mode\": \"background\"", "the process that built it ahead died of SIG"},
+        {"\"tune.mode\": \"background\"", "in quarantine: 1 process died when it tried it here; the process that "},
+        {"\"tune.isolate\": \"none\"", "in quarantine: 1 process died when it tried it here; the process that "},
+        {"\"tune.mode\": \"background\", \"tune.ahead\": false", "in quarantine: 1 process died"}};
+    char  *folder;
+    size_t i;
+
+    (void)state;
+    folder = folder_make();
+    for (i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char *text = told_of(folder, runs[i].more, 1000 << 2 * i);
+        if (!strstr(text, runs[i].said))
+            fail_msg("run %zu: no '%s' in %s", i, runs[i].said, text);
+        free(text);
+    }
+    folder_remove(folder);
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -132,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_in_the_background),
         cmocka_unit_test(slow_in_a_call),
+        cmocka_unit_test(what_kills_the_other_is_known),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_cl_ahead.c: the process that compiles ahead: what it was sent once it is not sent again, what fails in it is no
- * failure here, what kills it is refused, and where there is none nothing is missed.
+ * failure here, what kills it once it has answered is refused, and where there is none nothing is missed.
  */
 #include "cl/ahead.h"
 #include "launch_bench.h"
@@ -128,12 +128,33 @@ static void dies_there(void **state)
     qst_error  err;
     uint64_t   ns;
 
-    open_case(&c, *state, FORERUNNER, killer);
+    open_case(&c, *state, FORERUNNER, source);
+    assert_int_equal(build(&c, &ns, &err), QST_OK);
+    c.desc = cl_fixture_source(killer, NULL);
     assert_int_equal(build(&c, &ns, &err), QST_E_REFUSED);
     assert_non_null(strstr(err.text, "died of SIG"));
-    c.desc = cl_fixture_source(source, NULL); /* by another process */
+    assert_int_equal(c.warnings, 0);
+    c.desc = cl_fixture_source(source, "-DMORE=1"); /* by another process */
     assert_int_equal(build(&c, &ns, &err), QST_OK);
     assert_true(ns > 0);
+    close_case(&c);
+}
+
+/* It has never answered: who knows that it is the program. */
+static void dies_at_once(void **state)
+{
+    ahead_case c;
+    qst_error  err;
+    uint64_t   ns;
+
+    open_case(&c, *state, FORERUNNER, killer);
+    assert_int_equal(build(&c, &ns, &err), QST_OK);
+    assert_int_equal(c.warnings, 1);
+    c.desc = cl_fixture_source(source, NULL);
+    assert_int_equal(build(&c, &ns, &err), QST_OK);
+    assert_true(ns > 0);
+    c.desc = cl_fixture_source(killer, "-DMORE=1");
+    assert_int_equal(build(&c, &ns, &err), QST_E_REFUSED);
     close_case(&c);
 }
 
@@ -247,9 +268,9 @@ static void stands_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_once),  cmocka_unit_test(fails_there),  cmocka_unit_test(dies_there),
-        cmocka_unit_test(given_up),    cmocka_unit_test(nobody_there), cmocka_unit_test(hangs_there),
-        cmocka_unit_test(stands_back),
+        cmocka_unit_test(built_once),   cmocka_unit_test(fails_there), cmocka_unit_test(dies_there),
+        cmocka_unit_test(dies_at_once), cmocka_unit_test(given_up),    cmocka_unit_test(nobody_there),
+        cmocka_unit_test(hangs_there),  cmocka_unit_test(stands_back),
     };
 
     return cmocka_run_group_tests(tests, cl_fixture_open, cl_fixture_close);

@@ -181,6 +181,26 @@ static void the_living_are_not_dead(void **state)
     qst_context_destroy(b.ctx);
 }
 
+/* Another process of ours died of it in the middle of the trial: that it comes back here makes nothing good. */
+static void barred_within_a_trial(void **state)
+{
+    bench         b = open_bench();
+    blend_problem p = blend_of(7000, 2, 0);
+    qst_error     err = {0};
+
+    (void)state;
+    assert_int_equal(enter(&b, 7000, NULL), QST_OK);
+    qst__quarantine_bar(b.shelf, wide, &p, "it died elsewhere");
+    leave(&b, 7000);
+    expect(&b, "standing", "quarantined");
+    expect(&b, "died_at", "n=7000");
+    die(&b);
+    assert_true(qst__quarantine_bars(b.shelf, wide));
+    assert_int_equal(enter(&b, 100, &err), QST_E_REFUSED);
+    assert_non_null(strstr(err.text, "in quarantine: 1 process died when it tried it here; it died elsewhere"));
+    qst_context_destroy(b.ctx);
+}
+
 static void pruned(void **state)
 {
     bench                   b = open_bench();
@@ -245,6 +265,7 @@ int main(void)
         cmocka_unit_test(deaths_at_another_problem_count),
         cmocka_unit_test(a_return_makes_good),
         cmocka_unit_test(the_living_are_not_dead),
+        cmocka_unit_test(barred_within_a_trial),
         cmocka_unit_test(pruned),
         cmocka_unit_test(damaged),
     };
