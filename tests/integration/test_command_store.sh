@@ -39,6 +39,16 @@ verdict $? '  names file and line'
 runs 1 tune --problems "$work/nowhere"
 runs 1 tune 8 --device 'no such device'
 
+# A name that is a slip makes no store for whoever only reads.
+for job in 'cache ls' 'cache ls --json' 'cache show 1234' 'cache verify' 'cache export' 'cache prune --all' 'explain --replay'; do
+    for log in '' '--set log=warn'; do
+        # shellcheck disable=SC2086
+        runs 1 $job --set store.environment=ahaed $log
+        [ ! -s "$out" ] && [ "$(cat "$err")" = "qst: ${job%% *}: there is no store in $XDG_CACHE_HOME/quernstone/ahaed" ] &&
+            [ ! -e "$XDG_CACHE_HOME/quernstone/ahaed" ]
+        verdict $? '  one line: there is none, and none is made'
+    done
+done
 runs 0 cache ls
 matches '^[0-9a-f]{12} +verdicts +current +[0-9]+ +[0-9]+ [a-z]+ +matmul +matmul\.[^ ]+ +m='
 runs 0 cache ls --json

@@ -243,6 +243,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         return status;
     args_common own = *common;
     own.keeps = "cache";
+    own.reads = rows[chosen].run != cache_import;
     status = device_context(&device, &own, QST_NO_PLUGINS);
     job.context = device.context;
     if (status == 0)
@@ -255,7 +256,9 @@ const verb_info verb_cache = {
     .name = "cache",
     .arguments = "ls|show ID|verify|prune|export [FILE]|import FILE",
     .summary = "the store: list, show, verify, prune, export, import",
-    .help = "Its jobs; qst cache JOB --help tells of one of them:\n",
+    .help =
+        "Its jobs; qst cache JOB --help tells of one of them. Where there is no store import makes one, the others end with\n"
+        "exit code 1:\n",
     .jobs = jobs,
     .options = table,
     .defaults = &defaults,

@@ -10,10 +10,12 @@
 #include "stop.h"
 #include "verb.h"
 
+#include <errno.h>
 #include <quernstone/cache.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 bool device_ok(cl_int code, const char *call)
 {
@@ -139,11 +141,43 @@ static int create(qst_context **context, const args_common *common, const json_t
     return status == QST_E_CONFIG ? EXIT_USAGE : EXIT_FAILED;
 }
 
+/* The path that a line about the store quotes first; to be freed, NULL: it quotes none. */
+static char *quoted(const char *line)
+{
+    const char *from = strchr(line, '\''), *to = from ? strchr(from + 1, '\'') : NULL;
+    return to ? out_text("%.*s", (int)(to - from - 1), from + 1) : NULL;
+}
+
+/* Whoever only reads makes no store, be its name a slip. It is looked for as one that is not to be written, which makes
+ * none; whatever else is wrong with it, the one who opens it tells. */
+static int find_store(const args_common *common, const json_t *settings)
+{
+    json_t      *only_read = out_need(json_deep_copy(settings));
+    args_common  own = *common;
+    qst_context *look = NULL;
+    own.keeps = NULL;
+    settings_put(only_read, "store.readonly", json_true());
+    settings_put(only_read, "log", json_string("off"));
+    int   status = create(&look, &own, only_read, QST_NO_PLUGINS);
+    char *why = status == 0 ? missing_store(look, common->keeps) : NULL;
+    char *folder = why ? quoted(why) : NULL, *data = folder ? out_text("%s/data.mdb", folder) : NULL;
+    if (data && access(data, F_OK) != 0 && errno == ENOENT)
+        status = out_fail("%s: there is no store in %s", common->keeps, folder);
+    free(data);
+    free(folder);
+    free(why);
+    qst_context_destroy(look);
+    json_decref(only_read);
+    return status;
+}
+
 int device_context(device_handle *device, const args_common *common, uint32_t flags)
 {
     json_t *settings;
     memset(device, 0, sizeof *device);
     int status = settings_make(&settings, common);
+    if (status == 0 && common->keeps && common->reads)
+        status = find_store(common, settings);
     if (status == 0)
         status = create(&device->context, common, settings, flags);
     json_decref(settings);

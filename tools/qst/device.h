@@ -20,7 +20,7 @@ typedef struct device_handle {
 } device_handle;
 
 /* Only the context, with QST_NO_… flags. 0, or the exit code after one line; where common->keeps, and the store that was
- * asked for cannot be opened, that line. */
+ * asked for cannot be opened, or is not there and common->reads, that line. */
 int device_context(device_handle *device, const args_common *common, uint32_t flags);
 
 /* Only the context, and one that measures nothing: it serves the fallback, whatever the mode is. What is wrong with the

@@ -96,6 +96,7 @@ static int replay(const args_common *common, bool wide)
     json_t       *all = NULL;
     args_common   own = *common;
     own.keeps = "explain";
+    own.reads = true;
     int status = device_context(&device, &own, QST_NO_PLUGINS);
     if (status == 0) {
         qst_status replayed = qst_cache_replay(device.context, out_gather, &text, &err);
