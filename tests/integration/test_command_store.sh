@@ -70,14 +70,15 @@ runs 0 cache ls --table history # whose last columns may be empty
 verdict $? '  no blanks at the end of a line'
 if command -v script >/dev/null; then
     for columns in 20 50 80 150; do # an ellipsis, of three bytes, counts as one letter
-        for job in 'cache ls' 'cache ls --table history' 'explain --replay'; do
-            COLUMNS=$columns script -qec "'$qst' $job" /dev/null </dev/null 2>"$err" | tr -d '\r' | sed 's/…/~/g' >"$out"
+        for job in 'cache ls' 'cache ls --table history' 'explain --replay' 'explain 72 '"$slow"; do
+            case "$job $columns" in explain\ 7*\ 20 | explain\ 7*\ 50) continue ;; esac # a name alone is as long
+            COLUMNS=$columns script -qec "'$qst' $job 2>/dev/null" /dev/null </dev/null 2>"$err" | tr -d '\r' | sed 's/…/~/g' >"$out"
             never "^.{$((columns + 1))}"
             never ' $'
         done
         COLUMNS=$columns script -qec "'$qst' cache ls" /dev/null </dev/null 2>"$err" | tr -d '\r' | sed 's/…/~/g' >"$out"
         matches '~$'
-        [ $columns -lt 80 ] || matches '^[0-9a-f]{12} .* matm[^ ]* +m=.*~$' # each column keeps a part
+        [ $columns -lt 50 ] || matches '^[0-9a-f]{12}  (verdicts +)?current .* matmul\.[^ ]+ +m=.{8,}~$' # each column keeps a part
     done
     COLUMNS=50 script -qec "'$qst' cache ls --wide" /dev/null </dev/null 2>"$err" | tr -d '\r' >"$out"
     matches ' numerics=plain$'

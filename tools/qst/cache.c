@@ -21,7 +21,8 @@ static const cache_options defaults = {0};
 static const args_option   table[] = {
       {"table", ARGS_TEXT, offsetof(cache_options, table), "NAME",
        "ls: of this table only: verdicts, programs, throughput, quarantine, history or meta", 0, 0, NULL, 0},
-      {"wide", ARGS_FLAG, offsetof(cache_options, wide), NULL, "ls: lines whole, on a terminal, too", 0, 0, NULL, 0},
+      {"wide", ARGS_FLAG, offsetof(cache_options, wide), NULL, "ls: lines and columns whole, on a terminal, too", 0, 0,
+       NULL, 0},
       {"op", ARGS_TEXT, offsetof(cache_options, op), "GLOB", "ls, prune, export: verdicts of such operations only", 0, 0,
        NULL, 0},
       {"out", ARGS_TEXT, offsetof(cache_options, out), "FILE", "show: a program's binary into a file", 0, 0, NULL, 0},

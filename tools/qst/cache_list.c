@@ -121,6 +121,7 @@ static void print_list(const json_t *records, const cache_options *o)
     out_table                rows;
     out_table_init(&rows, "lllrrlll", heads);
     rows.room = out_room(o->wide);
+    rows.spare = "debf"; /* bytes, age, table, op */
     for (size_t i = 0; i < json_array_size(records); i++)
         if (listed(json_array_get(records, i), o))
             print_row(&rows, json_array_get(records, i), all[i].digits);

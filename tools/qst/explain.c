@@ -25,7 +25,7 @@ static const args_option table[] = {
     {"all", ARGS_FLAG, offsetof(options, all), NULL, "each candidate by itself, not as a family", 0, 0, NULL, 0},
     {"replay", ARGS_FLAG, offsetof(options, replay), NULL, "decide every stored answer again from its stored samples",
      0, 0, NULL, 0},
-    {"wide", ARGS_FLAG, offsetof(options, wide), NULL, "on a terminal, too: keys whole", 0, 0, NULL, 0},
+    {"wide", ARGS_FLAG, offsetof(options, wide), NULL, "on a terminal, too: lines and tables whole", 0, 0, NULL, 0},
     {NULL, 0, 0, NULL, NULL, 0, 0, NULL, 0},
 };
 
@@ -210,6 +210,7 @@ const verb_info verb_explain = {
         "eliminated, last first (`rank` of --json is the order in which they step in for the winner); what was\n"
         "not tried and why; the winner and what made it win; where the answer came from; whether it is complete.\n"
         "Problems are squares, shapes, or text as logs print it: 'matmul m=240 n=240 k=240'. With --json, one object, or an array of them.\n"
+        "On a terminal tables leave out columns where there is no room, and texts are cut (--wide: neither).\n"
         "Where four or more candidates of a plugin came to the same, they stand as one, `matmul.gemv.* (19)`.\n"
         "With --replay instead of problems: every stored answer, decided again from its stored samples; exit code\n"
         "1 where one comes out otherwise than it is stored.\n",

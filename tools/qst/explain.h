@@ -8,8 +8,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Prints what the verdict says to stdout. all: each candidate by itself, not as a family (fold.h). wide: its key whole, also
- * on a terminal. */
+/* Prints what the verdict says to stdout. all: each candidate by itself, not as a family (fold.h). wide: lines of any
+ * length, also on a terminal. */
 void explain_print(const json_t *verdict, bool all, bool wide);
 
 #endif

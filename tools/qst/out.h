@@ -34,7 +34,10 @@ typedef struct out_table {
     const char *align;      /* one letter a column: l or r */
     size_t      columns, n; /* n cells so far, the heads included */
     char      **cells;
-    size_t      room; /* letters of a line: texts but the first column's are cut to it, the longest first; 0: none is */
+    size_t      room; /* letters of a line: longer texts are cut to it, the longest first; 0: none is */
+    size_t      name; /* the column that is cut last: by which a row is asked for */
+    const char *
+        spare; /* columns that are left out where texts would be cut to little, the first first, 'a' is column 0; NULL: none */
 } out_table;
 
 /* `heads` has one text a column. */
@@ -49,6 +52,9 @@ size_t out_room(bool wide);
 
 /* A line of two texts, which may be long: on a terminal it ends where that does, with an ellipsis. */
 void out_cut(const char *head, const char *text, bool wide);
+
+/* A text, which may be long, as lines that end where a terminal does, between words; all but the first begin with `indent`. */
+void out_flow(const char *text, const char *indent, bool wide);
 
 /* Prints indented and frees. */
 void out_json(json_t *json);

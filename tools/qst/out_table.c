@@ -9,8 +9,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define GAP   2 /* blanks between columns */
-#define LEAST 4 /* letters that a column keeps */
+#define GAP   2  /* blanks between columns */
+#define KEEP  12 /* letters that a text keeps as long as there is a column to spare */
+#define LEAST 4  /* and then */
 
 void out_table_init(out_table *table, const char *align, const char *const *heads)
 {
@@ -87,22 +88,68 @@ void out_cut(const char *head, const char *text, bool wide)
     free(line);
 }
 
-/* Letter by letter the widest column of texts gives way, but the first: that is what a record is asked for by. */
-static void fit_columns(const out_table *table, const char *indent, size_t *width)
+void out_flow(const char *text, const char *indent, bool wide)
 {
-    size_t all = strlen(indent) + GAP * (table->columns - 1);
-    for (size_t i = 0; i < table->columns; i++)
+    size_t room = out_room(wide), at = 0;
+    while (*text) {
+        size_t blanks = strspn(text, " "), length = blanks + strcspn(text + blanks, " ");
+        char  *word = out_text("%.*s", (int)length, text);
+        if (room && at && at + width_of(word) > room) {
+            printf("\n%s%s", indent, word + blanks);
+            at = width_of(indent) + width_of(word + blanks);
+        } else {
+            fputs(word, stdout);
+            at += width_of(word);
+        }
+        text += length;
+        free(word);
+    }
+    putchar('\n');
+}
+
+/* Letters of a line of such columns; those of width 0 are left out. */
+static size_t line_of(const out_table *table, const char *indent, const size_t *width)
+{
+    size_t all = width_of(indent), shown = 0;
+    for (size_t i = 0; i < table->columns; i++) {
         all += width[i];
-    while (table->room && all > table->room) {
-        size_t widest = 0;
-        for (size_t i = 1; i < table->columns; i++)
-            if (table->align[i] != 'r' && width[i] > LEAST && (!widest || width[i] >= width[widest]))
+        shown += width[i] > 0;
+    }
+    return all + (shown ? GAP * (shown - 1) : 0);
+}
+
+/* Letter by letter the widest text over `least` gives way, but the rows' name: true where the line fits then. */
+static bool narrow(const out_table *table, const char *indent, size_t *width, size_t least)
+{
+    size_t all = line_of(table, indent, width);
+    while (all > table->room) {
+        size_t widest = table->columns;
+        for (size_t i = 0; i < table->columns; i++)
+            if (i != table->name && table->align[i] != 'r' && width[i] > least &&
+                (widest == table->columns || width[i] >= width[widest]))
                 widest = i;
-        if (!widest)
-            return;
+        if (widest == table->columns)
+            return false;
         width[widest]--;
         all--;
     }
+    return true;
+}
+
+/* Texts give way first, then columns, in their order, then what texts are left, and the rows' name at last. */
+static void fit_columns(const out_table *table, const char *indent, size_t *width)
+{
+    const char *spare = table->spare ? table->spare : "";
+    size_t     *whole = out_resize(NULL, table->columns * sizeof *whole);
+    memcpy(whole, width, table->columns * sizeof *whole);
+    while (table->room && !narrow(table, indent, width, KEEP) && *spare) {
+        whole[*spare++ - 'a'] = 0;
+        memcpy(width, whole, table->columns * sizeof *whole);
+    }
+    if (table->room && !narrow(table, indent, width, LEAST))
+        while (width[table->name] > KEEP && line_of(table, indent, width) > table->room)
+            width[table->name]--;
+    free(whole);
 }
 
 /* The cell on its way into a line. */
@@ -127,9 +174,14 @@ void out_table_print(const out_table *table, const char *indent)
     }
     fit_columns(table, indent, width);
     for (size_t i = 0; i < table->n; i += table->columns) {
-        char *line = out_text("%s", indent);
-        for (size_t k = 0; k < table->columns; k++)
-            line = place_cell(line, table->cells[i + k], k ? "  " : "", width[k], table->align[k] == 'r');
+        char       *line = out_text("%s", indent);
+        const char *before = "";
+        for (size_t k = 0; k < table->columns; k++) {
+            if (!width[k])
+                continue;
+            line = place_cell(line, table->cells[i + k], before, width[k], table->align[k] == 'r');
+            before = "  ";
+        }
         print_line(line, table->room);
         free(line);
     }
