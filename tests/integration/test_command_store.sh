@@ -134,6 +134,10 @@ for stored in nothing something; do
     verdict $? "  one line: everything is denied, with $stored stored"
     matches '^failed +- +matmul\.naive\.'
 done
+# The cause is told once, also where warnings are shown, and a pattern that is given twice too.
+runs 1 tune --sizes 34,35 --deny '*' --deny '*' --set store.environment=barred
+[ "$(wc -l <"$err")" -eq 2 ] && [ "$(grep -cE "^qst: 3[45]: $barred; " "$err")" -eq 2 ]
+verdict $? '  one line a problem: everything is denied'
 runs 0 explain 33 --deny '*' --set store.environment=barred
 matches "^  for this problem matmul\.naive\.[^ ]+ runs all the same: $barred$"
 runs 0 explain 34 --deny '*' --set store.environment=barred

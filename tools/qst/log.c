@@ -12,6 +12,7 @@
 
 #define OF_STORE ": store: " /* what a line about the store has in it */
 #define OF_CONF  ": conf: "
+#define OF_KEY   " is not tuned: "
 
 static struct {
     pthread_mutex_t lock;
@@ -19,7 +20,9 @@ static struct {
     size_t          shown; /* bytes of them */
     out_buffer      lines; /* all about the store: few */
     out_buffer      conf;  /* all about the configuration, which each context tells anew */
-} kept = {PTHREAD_MUTEX_INITIALIZER, false, 0, {NULL, 0, 0}, {NULL, 0, 0}};
+    bool            waits; /* what is said of keys that are not tuned */
+    out_buffer      keys;  /* what was, and is not shown yet */
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const *left; /* set before there is a context */
 
@@ -64,6 +67,8 @@ void log_take(void *user, const char *text, size_t length)
     pthread_mutex_lock(&kept.lock);
     if (strstr(line, OF_STORE))
         out_gather(&kept.lines, text, length);
+    else if (kept.waits && strstr(line, OF_KEY))
+        out_gather(&kept.keys, text, length);
     else if (!strstr(line, OF_CONF) || is_new(line))
         show(text, length);
     if (!kept.holds)
@@ -83,6 +88,22 @@ void log_hold(bool holds, const char *but)
     kept.holds = holds;
     if (!holds)
         show_kept(but);
+    pthread_mutex_unlock(&kept.lock);
+}
+
+void log_wait(void)
+{
+    pthread_mutex_lock(&kept.lock);
+    kept.waits = true;
+    pthread_mutex_unlock(&kept.lock);
+}
+
+void log_settle(bool shows)
+{
+    pthread_mutex_lock(&kept.lock);
+    if (shows && kept.keys.length)
+        show(kept.keys.text, kept.keys.length);
+    kept.keys.length = 0;
     pthread_mutex_unlock(&kept.lock);
 }
 

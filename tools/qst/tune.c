@@ -5,6 +5,7 @@
 #include "cache.h"
 #include "device.h"
 #include "file.h"
+#include "log.h"
 #include "out.h"
 #include "subject.h"
 #include "verb.h"
@@ -124,7 +125,9 @@ static const char *answer(const device_handle *device, const subject *s, const j
     bool        all = false;
     char       *barred = verdict_barred(device->context, qst_set_op(s->set)->name, runs, &all);
     const char *state = "failed";
-    if (barred && (all || (verdict && !out_truth(verdict, "partial"))))
+    const bool  told = barred && (all || (verdict && !out_truth(verdict, "partial")));
+    log_settle(!told);
+    if (told)
         out_fail("%s: %s; %s runs all the same", s->word, barred, runs);
     else if (!verdict && tuned)
         out_fail("%s: no candidate gave a right result in time", s->word);
@@ -159,6 +162,7 @@ static json_t *tune(const device_handle *device, const subject *s)
                     ? answer(device, s, verdict, runs, tunings(device) > before)
                     : "failed";
     }
+    log_settle(true);
     /* What it learnt is kept before the next one begins: whoever ends this process loses that one only. */
     if (strcmp(state, "known") != 0)
         qst_context_settle(device->context);
@@ -244,6 +248,7 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     args_common    own = *common;
     int            status = collect(&all, o, argc, argv);
     own.keeps = "tune";
+    log_wait();
     stop_heed("tune");
     memset(&device, 0, sizeof device);
     if (status == 0)

@@ -65,11 +65,22 @@ bool verdict_allows(const json_t *config, const char *name)
     return !any_matches(deny, name) && (!json_array_size(pin) || any_matches(pin, name));
 }
 
+/* Is it one of those before it, too? */
+static bool said_before(const json_t *globs, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (json_equal(json_array_get(globs, i), json_array_get(globs, at)))
+            return true;
+    return false;
+}
+
 /* " KEY (GLOB, …) leaves out N of M", empty where it leaves out none; to be freed. */
 static char *leaves_out(const char *key, const json_t *globs, size_t n, size_t of)
 {
     char *list = out_text("%s", "");
     for (size_t i = 0; i < json_array_size(globs) && n; i++) {
+        if (said_before(globs, i))
+            continue;
         char *more = out_text("%s%s%s", list, i ? ", " : "", json_string_value(json_array_get(globs, i)));
         free(list);
         list = more;
