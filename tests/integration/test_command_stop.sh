@@ -139,6 +139,12 @@ ends 130 '^qst: bench tunings: ended by SIGINT after [0-9]+ of 1000 keys$'
 matches '^[0-9]+ tunings: '
 told TERM 256x256: bench verify --set 'candidates.pin=["matmul.naive.*"]'
 ends_or_was_done 143 '^qst: bench verify: ended by SIGTERM after [12] of 3 squares$' '^1024x1024: '
+# Rounds of it are told of on a terminal alone: the pinned candidate's build is when it is under way, and it lasts for hours.
+told TERM '! built in ' bench lookup --batches 100000 --size 1024 --set log=debug,cl
+ends 143 '^qst: bench lookup: ended by SIGTERM after [0-9]+ of 100000 rounds$'
+rounds=$(sed -n 's/.*after \([0-9]*\) of .*/\1/p' "$err")
+[ "$(grep -c ' median ' "$out")" -eq "$([ "${rounds:-0}" -gt 0 ] && echo 3 || echo 0)" ]
+verdict $? "  what $rounds rounds gave"
 # Folders and processes of its own go with it. Each of these lasts for minutes.
 TMPDIR=$work/tmp
 export TMPDIR

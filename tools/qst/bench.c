@@ -60,25 +60,25 @@ static void print_spread(const char *name, const bench_spread *s)
            s->p25, s->p75);
 }
 
+static void tell_lookup(const lookup_result *r, bool json)
+{
+    if (json) {
+        out_json(out_need(json_pack("{s:f,s:f,s:f,s:n,s:n,s:[f,f],s:[f,f],s:[f,f],s:[f,f],s:I,s:I,s:s}", "key_ns",
+                                    r->key.median, "plan_ns", r->plan.median, "hand_ns", r->hand.median,
+                                    "key_instructions", "plan_instructions", "key_quartiles_ns", r->key.p25, r->key.p75,
+                                    "plan_quartiles_ns", r->plan.p25, r->plan.p75, "key_within_ns", r->key.low,
+                                    r->key.high, "plan_within_ns", r->plan.low, r->plan.high, "batches",
+                                    (json_int_t)r->batches, "calls", (json_int_t)LOOKUP_CALLS, "winner", LOOKUP_NAME)));
+        return;
+    }
+    print_spread("by hand, a call", &r->hand);
+    print_spread("keyed call, over it", &r->key);
+    print_spread("plan's call, over it", &r->plan);
+}
+
 static int lookup_bench(const args_common *common, const bench_options *options)
 {
-    lookup_result result;
-    int           status = lookup_measure(&result, common, options);
-    if (status != 0)
-        return status;
-    if (common->json) {
-        out_json(out_need(json_pack(
-            "{s:f,s:f,s:f,s:n,s:n,s:[f,f],s:[f,f],s:[f,f],s:[f,f],s:I,s:I,s:s}", "key_ns", result.key.median, "plan_ns",
-            result.plan.median, "hand_ns", result.hand.median, "key_instructions", "plan_instructions",
-            "key_quartiles_ns", result.key.p25, result.key.p75, "plan_quartiles_ns", result.plan.p25, result.plan.p75,
-            "key_within_ns", result.key.low, result.key.high, "plan_within_ns", result.plan.low, result.plan.high,
-            "batches", (json_int_t)result.batches, "calls", (json_int_t)LOOKUP_CALLS, "winner", LOOKUP_NAME)));
-        return 0;
-    }
-    print_spread("by hand, a call", &result.hand);
-    print_spread("keyed call, over it", &result.key);
-    print_spread("plan's call, over it", &result.plan);
-    return 0;
+    return lookup_measure(common, options, tell_lookup);
 }
 
 /* What a kind's own words and sizes must be, before it runs. */

@@ -8,6 +8,7 @@
 #include "lookup_candidate.h"
 #include "out.h"
 #include "problem.h"
+#include "stop.h"
 #include "verb.h"
 
 #include <stdlib.h>
@@ -17,13 +18,16 @@
 #define WARMUP 2 /* rounds that are not counted */
 
 typedef struct bench {
-    device_handle device;
-    qst_matmul    problem;
-    data_matrix   a, b, c;
-    qst_plan     *plan;
-    cl_program    program;
-    cl_kernel     kernel;
-    double       *ns[WAYS]; /* of a call, one number a round */
+    device_handle  device;
+    qst_matmul     problem;
+    data_matrix    a, b, c;
+    qst_plan      *plan;
+    cl_program     program;
+    cl_kernel      kernel;
+    double        *ns[WAYS]; /* of a call, one number a round */
+    int64_t        done, rounds;
+    bool           json;
+    lookup_teller *tell;
 } bench;
 
 static bool build_hand(bench *b)
@@ -154,26 +158,41 @@ static bool right(const bench *b)
     return good;
 }
 
-static bool measure(bench *b, lookup_result *result, int64_t rounds)
+static bool measure(bench *b)
 {
-    for (int64_t r = -WARMUP; r < rounds; r++) {
+    for (int64_t r = -WARMUP; r < b->rounds; r++) {
         double ns[WAYS];
         if (r % 50 == 0)
-            out_progress("round %lld of %lld", (long long)r, (long long)rounds);
+            out_progress("round %lld of %lld", (long long)r, (long long)b->rounds);
         if (!play(b, r + WARMUP, ns))
             return false;
         if (r < 0)
             continue;
+        stop_hold();
         b->ns[0][r] = ns[0];
         b->ns[1][r] = ns[1] - ns[0];
         b->ns[2][r] = ns[2] - ns[0];
+        b->done++;
+        stop_go();
     }
     out_progress(NULL);
-    result->hand = bench_spread_of(b->ns[0], rounds);
-    result->key = bench_spread_of(b->ns[1], rounds);
-    result->plan = bench_spread_of(b->ns[2], rounds);
-    result->batches = rounds;
     return true;
+}
+
+static void tell(const bench *b)
+{
+    const lookup_result result = {bench_spread_of(b->ns[0], b->done), bench_spread_of(b->ns[1], b->done),
+                                  bench_spread_of(b->ns[2], b->done), b->done};
+    b->tell(&result, b->json);
+}
+
+static void tell_end(void *user)
+{
+    const bench *b = user;
+    if (b->done)
+        tell(b);
+    out_fail("bench lookup: ended by %s after %lld of %lld rounds", stop_name(), (long long)b->done,
+             (long long)b->rounds);
 }
 
 static void finish(bench *b)
@@ -193,15 +212,22 @@ static void finish(bench *b)
     device_close(&b->device);
 }
 
-int lookup_measure(lookup_result *result, const args_common *common, const bench_options *options)
+int lookup_measure(const args_common *common, const bench_options *options, lookup_teller *teller)
 {
     bench b;
     memset(&b, 0, sizeof b);
+    b.rounds = options->batches;
+    b.json = common->json;
+    b.tell = teller;
     for (int way = 0; way < WAYS; way++)
-        b.ns[way] = out_resize(NULL, (size_t)options->batches * sizeof **b.ns);
+        b.ns[way] = out_resize(NULL, (size_t)b.rounds * sizeof **b.ns);
+    stop_tell(tell_end, &b);
     int status = device_open(&b.device, common, LOOKUP_NAME);
-    if (status == 0 && (!prepare(&b, options->size) || !measure(&b, result, options->batches) || !right(&b)))
+    if (status == 0 && (!prepare(&b, options->size) || !measure(&b) || !right(&b)))
         status = EXIT_FAILED;
+    stop_tell(NULL, NULL);
+    if (status == 0)
+        tell(&b);
     finish(&b);
     return status;
 }

@@ -17,7 +17,9 @@ typedef struct lookup_result {
     int64_t      batches;
 } lookup_result;
 
-/* 0, or the exit code after one line. */
-int lookup_measure(lookup_result *result, const args_common *common, const bench_options *options);
+typedef void lookup_teller(const lookup_result *result, bool json);
+
+/* Tells the result, or, told to end, that of the rounds until then. 0, or the exit code after one line. */
+int lookup_measure(const args_common *common, const bench_options *options, lookup_teller *tell);
 
 #endif
