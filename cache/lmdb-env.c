@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,11 +74,9 @@ int qst__env_failure(const qst__env *env)
 
 uint64_t qst__env_within_limits(uint64_t bytes)
 {
-    struct rlimit limit;
+    uint64_t limit = qst__files_limit();
 
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
-        bytes = limit.rlim_cur;
-    return bytes & ~(QST__MAP_ALIGN - 1);
+    return (limit < bytes ? limit : bytes) & ~(QST__MAP_ALIGN - 1);
 }
 
 static bool is_within_limits(const qst__env *env)

@@ -27,7 +27,8 @@
  *
  * A process that writes beyond what its files may have (RLIMIT_FSIZE) is ended by the kernel, and LMDB may write anywhere in
  * its map. So the limit is looked at before each such transaction: the map is made no larger, and where what is used is
- * larger already, writing is E_IO.
+ * larger already, writing is E_IO. Where not even QST__MAP_ALIGN may be written, the environment is a read-only one from the
+ * start: LMDB's locks are taken through a map, which the limit leaves alone, in a lock.mdb that must be there in full.
  *
  * The map is doubled when it is full, up to the limit, and adopted when another process has grown it. That needs
  * a moment without any transaction in this process, so transactions are short: nothing is called back within one.

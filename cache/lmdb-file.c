@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,14 @@ enum { MARK_BYTES = 256, DAMAGED_MAX = 1000 };
 #define ASIDE      "data.mdb.damaged-%d" /* 1 … DAMAGED_MAX; the last is written over */
 #define NOTE_MAGIC 0x31746f6e74737171u
 #define COPY_MAX   ((off_t)1 << 30)
+
+uint64_t qst__files_limit(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (uint64_t)limit.rlim_cur
+                                                                                   : UINT64_MAX;
+}
 
 void qst__files_path(const qst__files *files, char path[QST__PATH_MAX], const char *name)
 {
@@ -183,6 +192,16 @@ bool qst__files_aside(const char *folder, int *n, char path[QST__PATH_MAX])
     return false;
 }
 
+/* errno's value, 0: it has them. Beyond the limit it is not even tried. */
+static int reserve(int fd, off_t bytes)
+{
+    struct stat found;
+
+    if (qst__files_limit() >= (uint64_t)bytes)
+        return posix_fallocate(fd, 0, bytes);
+    return fstat(fd, &found) != 0 ? errno : found.st_size < bytes ? EFBIG : 0;
+}
+
 qst_status qst__files_reserve_lock(const qst__files *files, qst_error *err)
 {
     char path[QST__PATH_MAX];
@@ -196,8 +215,12 @@ qst_status qst__files_reserve_lock(const qst__files *files, qst_error *err)
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0)
         return qst__fail(err, QST_E_IO, "store", "'%.300s' cannot be opened: %s", path, strerror(errno));
-    rc = posix_fallocate(fd, 0, QST__LOCK_BYTES);
+    rc = reserve(fd, QST__LOCK_BYTES);
     (void)close(fd);
+    if (rc == EFBIG)
+        return qst__fail(err, QST_E_IO, "store",
+                         "'%.300s' cannot have %d bytes: a file of this process may have %llu (RLIMIT_FSIZE)", path,
+                         (int)QST__LOCK_BYTES, (unsigned long long)qst__files_limit());
     if (rc != 0)
         return qst__fail(err, QST_E_IO, "store", "'%.300s' cannot have %d bytes: %s", path, (int)QST__LOCK_BYTES,
                          strerror(rc));
@@ -218,10 +241,24 @@ bool qst__files_note_of(const qst__files *files, qst__files_note *note)
 
 /* ---- A copy ------------------------------------------------------------------------------------------------------ */
 
+/* Whatever kept the data from being opened where they are: without the limit they would be read. */
+static void refuse_copy(const qst__files *files, uint64_t limit, qst_error *err)
+{
+    struct stat found;
+    long long   bytes = fstat(files->fd, &found) == 0 ? (long long)found.st_size : 0;
+
+    qst__error_clear(err);
+    (void)qst__fail(err, QST_E_IO, "store",
+                    "'%.250s' cannot be locked, nor its %lld bytes be copied: a file of this process may have %llu "
+                    "(RLIMIT_FSIZE)",
+                    files->folder, bytes, (unsigned long long)limit);
+}
+
 int qst__files_copy(const qst__files *files, qst_error *err)
 {
     unsigned char block[16384];
     int           fd = memfd_create("quernstone", MFD_CLOEXEC);
+    uint64_t      limit = qst__files_limit(); /* holds for memory files, too */
     off_t         at = 0;
     ssize_t       got = -1;
 
@@ -230,11 +267,14 @@ int qst__files_copy(const qst__files *files, qst_error *err)
         return -1;
     }
     while (at < COPY_MAX && (got = pread(files->fd, block, sizeof block, at)) > 0 &&
-           write(fd, block, (size_t)got) == got)
+           (uint64_t)at + (uint64_t)got <= limit && write(fd, block, (size_t)got) == got)
         at += got;
     if (got == 0)
         return fd;
-    (void)qst__fail(err, QST_E_IO, "store", "the data cannot be copied into memory beyond byte %jd", (intmax_t)at);
+    if (got > 0 && (uint64_t)at + (uint64_t)got > limit)
+        refuse_copy(files, limit, err);
+    else
+        (void)qst__fail(err, QST_E_IO, "store", "the data cannot be copied into memory beyond byte %jd", (intmax_t)at);
     (void)close(fd);
     return -1;
 }

@@ -59,6 +59,9 @@ typedef struct qst__files_note {
 } qst__files_note;
 bool qst__files_note_of(const qst__files *files, qst__files_note *note);
 
+/* How large a file of this process may be (RLIMIT_FSIZE). Who writes beyond it is ended by the kernel. */
+uint64_t qst__files_limit(void);
+
 /* The data as it stands, in a memory file that nobody else can write to. −1 with err filled. Up to 1 GiB. */
 int qst__files_copy(const qst__files *files, qst_error *err);
 

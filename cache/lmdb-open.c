@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lmdb-open.c: opens environments, and the process's table of those that are open. */
+ * lmdb-open.c: opens an environment: with locks, for reading alone, or over a copy. */
 #define _GNU_SOURCE
 #include "cache/folder.h"
 #include "cache/lmdb-check.h"
@@ -201,13 +201,31 @@ static qst_status meet(qst__env *env, qst_error *err)
                      env->files.folder);
 }
 
+/* For those who come while it is open. Without it they could not join: better it is not opened. */
+static qst_status leave_note(qst__env *env, bool alone, qst_error *err)
+{
+    qst__files_note note, there;
+
+    if (!qst__files_note_of(&env->files, &note))
+        return QST_OK;
+    env->lock_inode = note.lock;
+    if (!alone || !note.lock ||
+        (qst__claims_read(env->claims, &there, sizeof there) && memcmp(&there, &note, sizeof note) == 0))
+        return QST_OK;
+    if (qst__files_limit() < sizeof note)
+        return qst__fail(err, QST_E_REFUSED, "store",
+                         "'%.300s/claims' cannot have %d bytes: a file of this process may have %llu (RLIMIT_FSIZE)",
+                         env->files.folder, (int)sizeof note, (unsigned long long)qst__files_limit());
+    (void)qst__claims_write(env->claims, &note, sizeof note);
+    return QST_OK;
+}
+
 /* With locks. The gate keeps other processes from opening meanwhile. */
 static qst_status open_locked(qst__env *env, bool readonly, const qst__log *log, qst_error *err)
 {
-    bool            alone;
-    qst__files_note note;
-    unsigned        flags = MDB_NOTLS | MDB_NOSYNC;
-    qst_status      status = qst__claims_enter(env->claims, GATE_MS, err);
+    bool       alone;
+    unsigned   flags = MDB_NOTLS | MDB_NOSYNC;
+    qst_status status = qst__claims_enter(env->claims, GATE_MS, err);
 
     env->gated = status == QST_OK;
     if (status == QST_OK)
@@ -216,6 +234,11 @@ static qst_status open_locked(qst__env *env, bool readonly, const qst__log *log,
         status = prepare(env, alone, readonly, log, err);
     if (status != QST_OK)
         return status;
+    if (env->confined && env->files.fd < 0)
+        return qst__fail(err, QST_E_REFUSED, "store",
+                         "'%.300s': a store needs files of %d KiB, and those of this process may have %llu bytes "
+                         "(RLIMIT_FSIZE)",
+                         env->files.folder, (int)(QST__MAP_ALIGN >> 10), (unsigned long long)qst__files_limit());
     if (readonly && env->files.fd < 0)
         return qst__fail(err, QST_E_NOTFOUND, "store", "'%.300s' has no data, and none is to be written",
                          env->files.folder);
@@ -224,12 +247,10 @@ static qst_status open_locked(qst__env *env, bool readonly, const qst__log *log,
         status = start(env, env->files.folder, readonly || env->files.readonly ? flags | MDB_RDONLY : flags, err);
     if (status == QST_OK && env->files.fd < 0) /* LMDB has made it */
         status = qst__files_open(&env->files, false, &env->alloc, err);
+    if (status == QST_OK)
+        status = leave_note(env, alone, err);
     if (status != QST_OK)
         return status;
-    if (qst__files_note_of(&env->files, &note))
-        env->lock_inode = note.lock;
-    if (alone && env->lock_inode)
-        (void)qst__claims_write(env->claims, &note, sizeof note);
     if (env->files.checked)
         qst__env_mark(env);
     qst__claims_leave(env->claims);
@@ -237,8 +258,8 @@ static qst_status open_locked(qst__env *env, bool readonly, const qst__log *log,
     return QST_OK;
 }
 
-static qst_status make(qst__env **out, const char *folder, uint64_t limit, bool readonly, const qst__log *log,
-                       qst_error *err)
+qst_status qst__env_make(qst__env **out, const char *folder, uint64_t limit, bool readonly, const qst__log *log,
+                         qst_error *err)
 {
     qst__alloc  alloc = qst__alloc_default();
     qst__env   *env = qst__zalloc(&alloc, sizeof *env);
@@ -253,12 +274,9 @@ static qst_status make(qst__env **out, const char *folder, uint64_t limit, bool 
     env->files.fd = -1;
     (void)pthread_rwlock_init(&env->map_lock, NULL);
     atomic_store(&env->limit, limit);
+    env->confined = !readonly && qst__env_within_limits(limit) == 0;
     (void)snprintf(env->files.folder, sizeof env->files.folder, "%s", folder);
     status = qst__folder_trust(folder, err);
-    if (status == QST_OK && qst__env_within_limits(limit) == 0)
-        status =
-            qst__fail(err, QST_E_REFUSED, "store", "'%.300s': this process may write no files of %d KiB (RLIMIT_FSIZE)",
-                      folder, (int)(QST__MAP_ALIGN >> 10));
     if (status == QST_OK && stat(folder, &found) == 0) {
         env->device = found.st_dev;
         env->inode = found.st_ino;
@@ -268,118 +286,18 @@ static qst_status make(qst__env **out, const char *folder, uint64_t limit, bool 
     else
         (void)qst__fail(&why, status, "store", "%s", qst__error_text(err, status));
     if (status == QST_OK)
-        status = open_locked(env, readonly, log, &why);
+        status = open_locked(env, readonly || env->confined, log, &why);
     else if (status == QST_E_IO && !env->claims)
         status = qst__claims_open(&env->claims, &env->alloc, NULL, err) == QST_OK ? QST_E_IO : QST_E_NOMEM;
     if (status == QST_E_IO && env->claims)
         status = open_copy(env, &why);
     if (status != QST_OK)
         (void)qst__fail(err, status, "store", "%s", qst__error_text(&why, status));
+    if (status == QST_OK && env->confined)
+        atomic_store(&env->failure, QST__ENV_LIMIT);
     if (status == QST_OK)
         *out = env;
     else
         qst__env_destroy(env);
     return status;
-}
-
-/* ---- The process's table ----------------------------------------------------------------------------------------- */
-
-static struct {
-    pthread_mutex_t opening; /* one open or close at a time; may be held for long */
-    pthread_mutex_t list;    /* first, next, holders; held for moments, and across fork */
-    qst__env       *first;
-    bool            hooked;
-} opens = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, NULL, false};
-
-static void before_fork(void)
-{
-    (void)pthread_mutex_lock(&opens.list);
-}
-
-static void after_fork(void)
-{
-    (void)pthread_mutex_unlock(&opens.list);
-}
-
-/* The parent's environments are not the child's: their locks must die with the parent. */
-static void in_child(void)
-{
-    for (qst__env *env = opens.first; env; env = env->next)
-        if (env->claims)
-            qst__claims_forget(env->claims);
-    opens.first = NULL;
-    (void)pthread_mutex_unlock(&opens.list);
-    (void)pthread_mutex_init(&opens.opening, NULL); /* who held it is not here */
-}
-
-static qst__env *find_open(const char *folder, uint64_t limit)
-{
-    struct stat found;
-    qst__env   *env;
-
-    if (stat(folder, &found) != 0)
-        return NULL;
-    (void)pthread_mutex_lock(&opens.list);
-    for (env = opens.first; env; env = env->next)
-        if (env->device == found.st_dev && env->inode == found.st_ino && (env->readonly || qst__env_is_there(env)))
-            break;
-    if (env) {
-        env->holders++;
-        if (atomic_load(&env->limit) < limit)
-            atomic_store(&env->limit, limit);
-    }
-    (void)pthread_mutex_unlock(&opens.list);
-    return env;
-}
-
-qst_status qst__env_open(qst__env **out, const char *folder, uint64_t limit, bool readonly, const qst__log *log,
-                         qst_error *err)
-{
-    qst_status status = QST_OK;
-    bool       made;
-
-    *out = NULL;
-    if (strlen(folder) > QST__PLACE_MAX)
-        return qst__fail(err, QST_E_CONFIG, "store", "the folder's path has %zu bytes, not at most %u", strlen(folder),
-                         QST__PLACE_MAX);
-    (void)pthread_mutex_lock(&opens.opening);
-    if (!opens.hooked)
-        opens.hooked = pthread_atfork(before_fork, after_fork, in_child) == 0;
-    *out = find_open(folder, limit);
-    if (!*out)
-        status = make(out, folder, limit, readonly, log, err);
-    made = *out && (*out)->holders == 0;
-    if (made) {
-        (void)pthread_mutex_lock(&opens.list);
-        (*out)->holders = 1;
-        (*out)->next = opens.first;
-        opens.first = *out;
-        (void)pthread_mutex_unlock(&opens.list);
-    }
-    (void)pthread_mutex_unlock(&opens.opening);
-    return status;
-}
-
-void qst__env_close(qst__env *env)
-{
-    bool last;
-
-    if (!env || !qst__env_ours(env))
-        return; /* in a child it is the parent's: left as it is */
-    (void)pthread_mutex_lock(&opens.opening);
-    (void)pthread_mutex_lock(&opens.list);
-    last = --env->holders == 0;
-    if (last) {
-        qst__env **at = &opens.first;
-        while (*at && *at != env)
-            at = &(*at)->next;
-        if (*at)
-            *at = env->next;
-    }
-    (void)pthread_mutex_unlock(&opens.list);
-    if (last) {
-        qst__env_mark(env);
-        qst__env_destroy(env);
-    }
-    (void)pthread_mutex_unlock(&opens.opening);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lmdb-state.h: an open environment from within: for lmdb-env.c, which uses it, and lmdb-open.c, which makes it. */
+ * lmdb-state.h: an open environment from within: for lmdb-open.c, which makes it, lmdb-table.c, which shares it, and
+ * lmdb-env.c, which uses it. */
 #ifndef QST_CACHE_LMDB_STATE_H
 #define QST_CACHE_LMDB_STATE_H
 
@@ -21,6 +22,7 @@ struct qst__env {
     qst__claims      *claims;
     bool              gated;    /* within the gate of claims */
     bool              readonly; /* MDB_RDONLY */
+    bool              confined; /* no file of this process may be as large as a store: it is read only for that */
     MDB_env          *mdb;
     MDB_dbi           table[QST_DB_COUNT];
     bool              has[QST_DB_COUNT];
@@ -47,6 +49,10 @@ bool qst__env_fits(qst__env *env);
 /* Does the data file's name still lead to it? Where it does not, the environment is gone: it has left the folder to whoever
  * opens it next. */
 bool qst__env_is_there(qst__env *env);
+
+/* As lmdb-env.h's open does where it is not open yet. */
+qst_status qst__env_make(qst__env **out, const char *folder, uint64_t limit, bool readonly, const qst__log *log,
+                         qst_error *err);
 
 void qst__env_mark(qst__env *env);    /* leaves the clean mark */
 void qst__env_destroy(qst__env *env); /* closes everything, whatever is open of it */

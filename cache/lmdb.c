@@ -264,8 +264,9 @@ void qst__store_lmdb_failure(const qst_store *store, char *text, size_t room)
 
     text[0] = '\0';
     if (code == QST__ENV_LIMIT || (code == MDB_MAP_FULL && qst__env_is_limited(self->env)))
-        (void)snprintf(text, room, "'%s': it would be larger than a file of this process may be (RLIMIT_FSIZE)",
-                       folder);
+        (void)snprintf(text, room,
+                       "'%s': it would be larger than a file of this process may be, %llu bytes (RLIMIT_FSIZE)", folder,
+                       (unsigned long long)qst__files_limit());
     else if (code == MDB_MAP_FULL)
         (void)snprintf(text, room, "'%s': it is as large as store.map_mb lets it be, %llu MiB", folder,
                        (unsigned long long)(qst__env_map_bytes(self->env) >> 20));

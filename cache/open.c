@@ -8,6 +8,7 @@
 #include "cache/folder.h"
 #include "cache/lmdb.h"
 #include "cache/memory.h"
+#include "cache/merge.h"
 #include "cache/place.h"
 
 #include <stdatomic.h>
@@ -18,6 +19,8 @@ enum { FAILURE_MAX = QST__PLACE_MAX + 128, WHY_MAX = FAILURE_MAX + 128 };
 
 /* What the place is still good for. Only ever less. */
 enum { GOOD_FOR_NOTHING, GOOD_FOR_READING, GOOD_FOR_ALL };
+
+static const char NOT_WRITTEN[] = "the store cannot be written to, and new entries are kept in memory only";
 
 typedef struct guard {
     const qst__alloc *alloc;
@@ -103,8 +106,7 @@ static void bad_write(guard *g, int32_t status)
     if (status == QST_E_STATE || status == QST_E_CORRUPT)
         bad_read(g, status);
     else if (!is_passing(status))
-        degrade(g, GOOD_FOR_READING, "the store cannot be written to, and new entries are kept in memory only",
-                reason_of(g, status, said));
+        degrade(g, GOOD_FOR_READING, NOT_WRITTEN, reason_of(g, status, said));
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -125,66 +127,14 @@ static int32_t guard_get(void *self, uint32_t db, const void *key, uint64_t key_
     return is_passing(status) ? status : QST_E_NOTFOUND;
 }
 
-/* Entries of memory are shown between those of the place. */
-typedef struct merge {
-    guard         *g;
-    uint32_t       db;
-    qst_store_take take;
-    void          *user;
-    bool           ended;
-    bool           more; /* `next` is one of memory still to be shown */
-    qst__memory_at next;
-} merge;
-
-static int compare(const merge *m, const void *key, uint64_t key_bytes)
-{
-    uint64_t common = m->next.bytes < key_bytes ? m->next.bytes : key_bytes;
-    int      order = memcmp(m->next.key, key, (size_t)common);
-
-    return order != 0 ? order : (m->next.bytes > key_bytes) - (m->next.bytes < key_bytes);
-}
-
-static int32_t show_kept(void *user, const void *key, uint64_t key_bytes, const void *value, uint64_t value_bytes)
-{
-    merge *m = user;
-
-    m->ended = m->take(m->user, key, key_bytes, value, value_bytes) != 0;
-    return 0;
-}
-
-/* Shows what of memory comes before the key (NULL: all that is left). */
-static void show_before(merge *m, const void *key, uint64_t key_bytes)
-{
-    while (!m->ended && m->more && (!key || compare(m, key, key_bytes) < 0)) {
-        (void)m->g->memory.get(m->g->memory.self, m->db, m->next.key, m->next.bytes, show_kept, m);
-        m->more = qst__memory_next(&m->g->memory, m->db, &m->next);
-    }
-}
-
-static int32_t show_placed(void *user, const void *key, uint64_t key_bytes, const void *value, uint64_t value_bytes)
-{
-    merge *m = user;
-
-    show_before(m, key, key_bytes);
-    if (!m->ended && !(m->more && compare(m, key, key_bytes) == 0)) /* memory's is newer: it comes next */
-        m->ended = m->take(m->user, key, key_bytes, value, value_bytes) != 0;
-    return m->ended;
-}
-
 static int32_t guard_iterate(void *self, uint32_t db, qst_store_take take, void *user)
 {
-    guard  *g = self;
-    int32_t status;
-    merge   m = {.g = g, .db = db, .take = take, .user = user};
+    guard *g = self;
 
     if (db >= QST_DB_COUNT || !take)
         return QST_E_INVALID;
-    m.more = atomic_load(&g->kept[db]) && qst__memory_next(&g->memory, db, &m.next);
-    if (can(g, GOOD_FOR_READING)) {
-        status = g->base.iterate(g->base.self, db, show_placed, &m);
-        bad_read(g, status);
-    }
-    show_before(&m, NULL, 0);
+    bad_read(g, qst__merge(can(g, GOOD_FOR_READING) ? &g->base : NULL, atomic_load(&g->kept[db]) ? &g->memory : NULL,
+                           db, take, user));
     return QST_OK;
 }
 
@@ -194,6 +144,7 @@ static int32_t guard_put(void *self, uint32_t db, const void *key, uint64_t key_
                          uint64_t value_bytes)
 {
     guard  *g = self;
+    char    said[FAILURE_MAX];
     int32_t status;
 
     if (db >= QST_DB_COUNT)
@@ -204,7 +155,11 @@ static int32_t guard_put(void *self, uint32_t db, const void *key, uint64_t key_
             return status;
         bad_write(g, status);
     } else if (g->base.close) {
-        degrade(g, GOOD_FOR_READING, "the store is read-only", "new entries are kept in memory only");
+        qst__store_lmdb_failure(&g->base, said, sizeof said);
+        if (said[0])
+            degrade(g, GOOD_FOR_READING, NOT_WRITTEN, said);
+        else
+            degrade(g, GOOD_FOR_READING, "the store is read-only", "new entries are kept in memory only");
     }
     status = g->memory.put(g->memory.self, db, key, key_bytes, value, value_bytes);
     if (status == QST_OK)

@@ -7,7 +7,8 @@
  * this process. A get looks into memory first; iteration merges both. stat tells what is wrong, if anything is.
  *
  *     cannot be opened (read-only, full, another's, on a network, damaged, of another layout)   memory only
- *     read-only place, or store.readonly                    reads from the place, writes kept in memory
+ *     read-only place, or store.readonly; no file of the
+ *     process may be as large as a store (RLIMIT_FSIZE)     reads from the place, writes kept in memory
  *     a put fails (full disk or map, no permission)         from then on as read-only
  *     a get finds damage; a child after fork                memory only from then on
  *
