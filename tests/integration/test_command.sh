@@ -167,9 +167,10 @@ if [ -e /etc/OpenCL/vendors/pocl.icd ]; then
     # A full one, where file systems may be mounted.
     mkdir "$work/full"
     cat >"$work/full.sh" <<'END'
-mount -t tmpfs -o size=64k none "$1" || exit 77
-head -c 65536 /dev/zero >"$1/all" 2>/dev/null
-OCL_ICD_VENDORS=$2 POCL_CACHE_DIR=$1/pocl exec timeout 240 "$3" doctor
+mount -t tmpfs -o size=8m none "$1" || exit 77
+XDG_CACHE_HOME=$1 timeout 240 "$3" doctor >/dev/null 2>&1 # makes its store while there is room
+head -c 8388608 /dev/zero >"$1/all" 2>/dev/null
+OCL_ICD_VENDORS=$2 POCL_CACHE_DIR=$1/pocl XDG_CACHE_HOME=$1 exec timeout 240 "$3" doctor
 END
     unshare -m sh "$work/full.sh" "$work/full" "$work/vendors" "$qst" >"$out" 2>"$err"
     got=$?
@@ -178,8 +179,9 @@ END
         verdict $? "doctor on a full file system: exit code 1 (got $got)"
         matches "^fail +driver's cache +$work/full.* is full: its file system has 0 KiB left, less than 1024"
         matches '^warn +computes +not tried: '
+        matches "^warn +store +$work/full.* is full: its file system has 0 KiB left, less than 1024"
     fi
-    rm -r "$work/home" "$work/full"
+    rm -r "${work:?}/home" "$work/full"
 fi
 
 runs 0 plugins

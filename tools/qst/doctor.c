@@ -271,6 +271,7 @@ static void store(doctor *d)
     json_t         *stat = cache_ask(d->device.context, "store", qst_cache_stat);
     qst_cache_check check = {.size = sizeof check};
     const char     *place = out_member(stat, "place");
+    char           *why = place[0] ? unwritable(place) : NULL;
     if (!stat)
         say(d, FAIL, "store", out_text("cannot tell where it stands"), "see the line above");
     else if (out_member(stat, "degraded")[0])
@@ -281,12 +282,15 @@ static void store(doctor *d)
     else if (!out_truth(stat, "lasts"))
         say(d, WARN, "store", out_text("in memory: answers are lost when the process ends"),
             "set store.backend to lmdb");
+    else if (why)
+        say(d, WARN, "store", out_text("%s", why), "what is learnt is lost when the process ends");
     else
         say(d, GOOD, "store",
             out_text("%s: %.0f verdicts, %.0f programs", place[0] ? place : "memory",
                      out_number(json_object_get(stat, "entries"), "verdicts"),
                      out_number(json_object_get(stat, "entries"), "programs")),
             NULL);
+    free(why);
     json_decref(stat);
     if (qst_cache_verify(d->device.context, 0, &check, NULL, NULL, NULL) < 0)
         say(d, FAIL, "records", out_text("the store cannot be read"), "remove its folder");
