@@ -12,6 +12,8 @@
 #define TALL_SURELY 512   /* m, n and twice k from which on other tiles that copy both are one, too */
 #define LEADS_ROWS  128   /* m from which on tiles that read A in place are one */
 #define LEADS       256   /* the same of n and of k */
+#define SHORT_BLOCK 128   /* of k, of tall rows; of the longer one both together fit a first-level cache in f32 */
+#define LONG_PANEL  81920 /* bytes of a panel of B over which it should hold all of k */
 #define LONG_SUM    2048  /* k under which a tall row is one whose tile of A is beyond a first-level cache */
 #define SPLIT_LEAST 1024  /* k of a key under which splitting it is a last resort */
 #define NEAR_BYTES  12288 /* of a panel that is read in place as fast as a copy: a quarter of a first-level cache */
@@ -79,15 +81,30 @@ static int trails_tall(const struct cpu_gemm_row *row, const qst_key *key)
     return row->pack != CPU_GEMM_IN_PLACE || row->nv < 4 || 2 * (int64_t)row->kc <= k;
 }
 
-/* Does a tall row do better? Than shorter tiles that copy both, where there are rows and columns enough, more of them where
- * C is cut both ways; than tiles that read A in place, of more; than a tall row whose tile of A is larger than a first-level
- * cache, unless k is so long that fewer sums between its blocks make up for it. */
+/* Where both of a tall row's blocks fit, they are alike within 2 %, and one is enough: the shorter for large C. */
+static int is_other_block(const struct cpu_gemm_row *row, const qst_key *key)
+{
+    const int large = of(key, QST_MATMUL_KEY_M) >= TALL_SURELY && of(key, QST_MATMUL_KEY_N) >= TALL_SURELY;
+    return item(key) == 4 && of(key, QST_MATMUL_KEY_K) > SHORT_BLOCK && (row->kc <= SHORT_BLOCK) != large;
+}
+
+/* A panel of B in place that is larger than a first-level cache, and yet does not hold all of k? */
+static int has_long_panel(const struct cpu_gemm_row *row, const qst_key *key)
+{
+    return row->pack == CPU_GEMM_IN_PLACE && row->slices == 1 && row->kc * row->nv * CPU_GEMM_VECTOR > LONG_PANEL &&
+           of(key, QST_MATMUL_KEY_K) >= 2 * (int64_t)row->kc;
+}
+
+/* Does another row do better? A tall one than shorter tiles that copy both, where there are rows and columns enough, more of
+ * them where C is cut both ways; than tiles that read A in place, of more; than a tall row whose tile of A is larger than a
+ * first-level cache, unless k is so long that fewer sums between its blocks make up for it. */
 static int is_outdone(const struct cpu_gemm_row *row, const qst_key *key)
 {
     if (cpu_gemm_is_tall(row))
-        return row->kc * row->mr * item(key) > CPU_GEMM_PANEL && of(key, QST_MATMUL_KEY_K) < LONG_SUM;
+        return row->kc * row->mr * item(key) > CPU_GEMM_PANEL ? of(key, QST_MATMUL_KEY_K) < LONG_SUM
+                                                              : is_other_block(row, key);
     if (row->pack != CPU_GEMM_PACK_BOTH)
-        return trails_tall(row, key);
+        return trails_tall(row, key) || has_long_panel(row, key);
     return row->cut == CPU_GEMM_ROWS
                ? pays_to_be_tall(key, TALL_LEAST)
                : of(key, QST_MATMUL_KEY_M) >= TALL_SURELY && of(key, QST_MATMUL_KEY_N) >= TALL_SURELY &&

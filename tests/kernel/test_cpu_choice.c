@@ -60,6 +60,9 @@ static void sizes(void **state)
         {"cpu_gemm.8x3_k384", 512, 512, 512, QST_POOR},
         {"cpu_gemm.6x4_k256", 512, 512, 512, QST_POOR},
         {"cpu_gemm.6x4_k384", 1024, 1024, 1024, QST_POOR},
+        {"cpu_gemm.6x4_k384", 32, 32, 1024, QST_POOR}, /* a long panel, and two blocks */
+        {"cpu_gemm.6x4_k384", 32, 32, 512, QST_OK},
+        {"cpu_gemm.6x4_k384_b", 512, 32, 1024, QST_OK},
         {"cpu_gemm.8x3_k384", 128, 128, 512, QST_OK}, /* 101 x 101 x 382 is of this key */
         {"cpu_gemm.6x4_k128", 64, 1024, 512, QST_OK},
         {"cpu_gemm.6x4_k128", 1024, 1024, 128, QST_OK},
@@ -71,7 +74,10 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k256_ab_rows2", 128, 512, 128, QST_POOR},
         {"cpu_gemm.6x4_k256_ab_grid", 128, 512, 128, QST_OK},
         {"cpu_gemm.6x4_k256_ab_grid", 256, 256, 128, QST_OK}, /* 192 x 183 x 83 is of this key */
-        {"cpu_gemm.24x1_k128_ab_rows1", 512, 32, 1024, QST_OK},
+        {"cpu_gemm.24x1_k128_ab_rows1", 512, 32, 128, QST_OK},
+        {"cpu_gemm.24x1_k128_ab_rows1", 512, 32, 1024, QST_POOR}, /* what the next does, in fewer blocks */
+        {"cpu_gemm.24x1_k256_ab_rows1", 512, 32, 1024, QST_OK},
+        {"cpu_gemm.24x1_k256_ab_rows1", 1024, 1024, 1024, QST_POOR},
         {"cpu_gemm.24x1_k128_ab_rows1", 1024, 32, 32, QST_POOR},
         {"cpu_gemm.24x1_k128_ab_rows1", 128, 32, 1024, QST_POOR},
         {"cpu_gemm.6x4_k256_ab", 64, 64, 64, QST_POOR},
@@ -82,9 +88,9 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k128_ab_rows2", 256, 256, 256, QST_POOR},
         {"cpu_gemm.24x1_k128_ab_rows1", 1024, 1024, 1024, QST_OK},
         {"cpu_gemm.24x1_k128_ab_rows1", 32, 1024, 1024, QST_POOR},
-        {"cpu_gemm.24x1_k128_a", 256, 256, 256, QST_OK},
-        {"cpu_gemm.24x1_k128_a", 256, 32, 256, QST_POOR},
-        {"cpu_gemm.24x1_k128_a", 128, 256, 256, QST_POOR},
+        {"cpu_gemm.24x1_k256_a", 256, 256, 256, QST_OK},
+        {"cpu_gemm.24x1_k256_a", 256, 32, 256, QST_POOR},
+        {"cpu_gemm.24x1_k256_a", 128, 256, 256, QST_POOR},
         {"cpu_gemm.24x1_k128_ab_rows1", 1024, 1024, 64, QST_POOR},
         {"cpu_gemm.24x1_k128_ab_rows1", 1024, 1024, 128, QST_OK},
         {"cpu_gemm.24x1_k128_a", 1024, 1024, 1024, QST_POOR},
@@ -112,6 +118,8 @@ static void sizes_by_type(void **state)
     (void)state;
     supported("cpu_gemm.24x1_k256_ab_rows1", &medium, QST_POOR); /* a tile of A larger than a first-level cache */
     supported("cpu_gemm.24x1_k256_ab_rows1", &large, QST_OK);    /* for a long k */
+    supported("cpu_gemm.24x1_k128_ab_rows1", &medium, QST_OK);
+    supported("cpu_gemm.24x1_k128_ab_rows1", &large, QST_OK);
     supported("cpu_gemm.6x4_k256_ab", &half, QST_OK);
     supported("cpu_gemm.8x3_k32_a_columns1", &half, QST_OK);
 }
