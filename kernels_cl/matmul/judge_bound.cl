@@ -11,14 +11,15 @@
  * Index spaces: bound: an item is V columns of LINES sampled lines, a group takes neighbouring items. spread: work-items
  *   share a flat index. Macros: judge_common.cl's. No local memory.
  * The host guarantees: local size LANES (worst: one work-item in all), sizes >= 1, fewer than 2^32 - 1 lines and columns,
- *   and words of the finding as said at each kernel.
+ *   at most 2^31 items, and words of the finding as said at each kernel.
  */
 /* `count` elements `stride` apart in each batch, of a matrix of type TA. */
 kernel void spread(global elem_a *x, ulong start, long batches, long count, long stride, long2 size01, long2 size23,
                    long2 step01, long2 step23, float factor)
 {
+    batches = BATCHES(batches);
     for (long item = get_global_id(0); item < batches * count; item += get_global_size(0)) {
-        long           batch = item / count;
+        long           batch = batches == 1 ? 0 : item / count;
         global elem_a *p = x + start + BATCH_AT(batch, step) + (item - batch * count) * stride;
 #if TA == 3
         vstore_half(GET(TA, p) * factor, 0, p);
@@ -154,7 +155,8 @@ static void tile_of_columns(global const elem_a *a, long a_col, global const ele
 static void tile(global const elem_a *const *a, long a_col, global const elem_b *b, long b_row, long b_col, long j, long cols,
           long length, real *dot, float *size)
 {
-    if (b_col == 1 && b_row != 1 && j + V <= cols) {
+    const bool columns = !USUAL && b_row == 1; /* B's elements lie side by side along a column */
+    if (b_col == 1 && !columns && j + V <= cols) {
         tile_of_rows(a, a_col, b + j, b_row, length, dot, size);
         return;
     }
@@ -162,7 +164,7 @@ static void tile(global const elem_a *const *a, long a_col, global const elem_b 
         dot[i] = size[i] = 0;
     for (int g = 0; g < LINES; g++)
         ROLLED for (int v = 0; v < V && j + v < cols;) {
-            if (b_row == 1 && v + COLUMNS <= V && j + v + COLUMNS <= cols) {
+            if (columns && v + COLUMNS <= V && j + v + COLUMNS <= cols) {
                 tile_of_columns(a[g], a_col, b + (j + v) * b_col, b_col, length, dot + g * V + v, size + g * V + v);
                 v += COLUMNS;
             } else {
@@ -178,7 +180,8 @@ static void pick(long s, long samples, long batches, long rows, ulong seed, long
 {
     long blocks = (rows + LINES - 1) / LINES;
     bool all = batches * blocks <= samples;
-    *batch = all ? QUOTIENT(s, blocks) : s == 0 ? 0 : s == 1 ? batches - 1 : (long)((ulong)hash(seed, s) * batches >> 32);
+    *batch = batches == 1 ? 0 : all ? QUOTIENT(s, blocks) : s == 0 ? 0 : s == 1 ? batches - 1 :
+             (long)((ulong)hash(seed, s) * batches >> 32);
     for (int g = 0; g < LINES; g++) {
         long any = (long)((ulong)hash(seed + 1, s * LINES + g) * rows >> 32);
         row[g] = all ? min((s - *batch * blocks) * LINES + g, rows - 1) : g > 0 || s > 1 ? any : s == 0 ? 0 : rows - 1;
@@ -194,11 +197,18 @@ kernel void bound(global const elem_a *a, ulong a_start, long a_row, long a_col,
                   long cols, long length, ulong seed, long samples, real alpha, real beta, real factor, real half_unit,
                   real least, real largest, global uint *slots, global uint *finding)
 {
-    long blocks = (cols + V - 1) / V, items = blocks * samples;
-    long first = items * get_group_id(0) / get_num_groups(0), end = items * (get_group_id(0) + 1) / get_num_groups(0);
-    for (long item = first + LANE; item < end; item += LANES) {
-        long                 s = LANES == 1 ? item % samples : item / blocks;
-        long                 j = (LANES == 1 ? item / samples : item % blocks) * V;
+    const uint blocks = (uint)((cols + V - 1) / V), items = blocks * (uint)samples;
+    const uint group = (uint)get_group_id(0), groups = (uint)get_num_groups(0), more = items % groups;
+    const uint first = items / groups * group + min(group, more), end = first + items / groups + (group < more);
+    batches = BATCHES(batches);
+    a_col = BESIDE(a_col);
+    b_col = BESIDE(b_col);
+    c_col = BESIDE(c_col);
+    beta = SCALED(beta);
+    for (uint item = first + (uint)LANE; item < end; item += LANES) {
+        long                 s = LANES == 1 ? item % (uint)samples : item / blocks;
+        long                 j = (long)(LANES == 1 ? item / (uint)samples : item % blocks) * V;
+        global uint         *slot = slots + 6 * (long)item;
         long                 batch, row[LINES];
         global const elem_a *lines[LINES];
         real                 dot[LINES * V];
@@ -225,14 +235,14 @@ kernel void bound(global const elem_a *a, ulong a_start, long a_row, long a_col,
             wrong++;
             if (far > furthest) {
                 furthest = far;
-                slots[6 * item + 1] = (uint)(batch * rows + row[i / V]);
-                slots[6 * item + 2] = (uint)column;
-                slots[6 * item + 3] = as_uint((float)got);
-                slots[6 * item + 4] = as_uint((float)ref);
-                slots[6 * item + 5] = as_uint((float)limit);
+                slot[1] = (uint)(batch * rows + row[i / V]);
+                slot[2] = (uint)column;
+                slot[3] = as_uint((float)got);
+                slot[4] = as_uint((float)ref);
+                slot[5] = as_uint((float)limit);
             }
         }
-        slots[6 * item] = as_uint(furthest);
+        slot[0] = as_uint(furthest);
         if (wrong)
             atomic_add(finding, wrong);
     }

@@ -7,7 +7,9 @@
  * A line is a row of a matrix in one batch. V lines or columns are done at a time.
  * Macros: TA, TB, TC element types (1 float, 2 double, 3 half, 4 bfloat16); R64 1: the reference is double; LANES
  *   work-items in a group, 1 on a CPU: no barriers then, vectors of 16, and neighbouring work in one work-item; else
- *   vectors of 4, and neighbouring work in neighbouring work-items.
+ *   vectors of 4, and neighbouring work in neighbouring work-items; USUAL 1: the host promises what most problems are, one
+ *   batch, beta 0, and the elements of a row next to each other in A, B and C. Half of the code is for what they are not, and
+ *   a key's first call waits for it to be built.
  * Index spaces: one dimension, groups of LANES work-items.
  */
 #pragma OPENCL FP_CONTRACT OFF
@@ -79,8 +81,22 @@ static long batch_at(uint b, long2 size01, long2 size23, long2 step01, long2 ste
     uint b2 = rest % n2, b1 = rest / n2 % n1, b0 = rest / n2 / n1;
     return b0 * step01.x + b1 * step01.y + b2 * step23.x + b3 * step23.y;
 }
+
+/* What USUAL promises, as constants; the batch that a line is in. */
+#if USUAL
+#define BATCHES(n)           1L
+#define BESIDE(stride)       1L
+#define SCALED(beta)         0
+#define BATCH_OF(line, rows) 0L
+#define BATCH_AT(b, steps)   0L
+#else
+#define BATCHES(n)           (n)
+#define BESIDE(stride)       (stride)
+#define SCALED(beta)         (beta)
+#define BATCH_OF(line, rows) QUOTIENT(line, rows)
 #define BATCH_AT(b, steps) ((size01.x * size01.y * size23.x * size23.y) == 1 ? 0 : \
                             batch_at((uint)(b), size01, size23, steps##01, steps##23))
+#endif
 
 static uint hash(ulong seed, uint i)
 {

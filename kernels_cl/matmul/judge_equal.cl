@@ -62,10 +62,12 @@ kernel void sums(global const elem_a *x, ulong start, long batches, long rows, l
                  global uint *out, local uint *part)
 {
     x += start;
+    batches = BATCHES(batches);
+    col = BESIDE(col);
     if (row == 1 && col != 1) {
         long blocks = (rows + V - 1) / V;
         for (long item = get_global_id(0); item < batches * blocks; item += get_global_size(0)) {
-            long                 batch = QUOTIENT(item, blocks), line = (item - batch * blocks) * V;
+            long                 batch = BATCH_OF(item, blocks), line = (item - batch * blocks) * V;
             global const elem_a *p = x + BATCH_AT(batch, step) + line;
             global const uint   *wb = w + batch * w_step;
             global uint         *to = out + batch * rows + line;
@@ -86,7 +88,7 @@ kernel void sums(global const elem_a *x, ulong start, long batches, long rows, l
         return;
     }
     for (long line = get_group_id(0); line < batches * rows; line += get_num_groups(0)) {
-        long                 batch = QUOTIENT(line, rows), j;
+        long                 batch = BATCH_OF(line, rows), j;
         global const elem_a *p = x + BATCH_AT(batch, step) + (line - batch * rows) * row;
         global const uint   *wb = w + batch * w_step;
         uint                 s = 0;
@@ -147,8 +149,11 @@ kernel void check(global const elem_c *c, ulong c_start, global const elem_c *ol
                   global const uint *r, global const uint *t, uint alpha, uint beta, global uint *finding,
                   local uint *part)
 {
+    batches = BATCHES(batches);
+    col = BESIDE(col);
+    beta = SCALED(beta);
     for (long line = get_group_id(0); line < batches * rows; line += get_num_groups(0)) {
-        long batch = QUOTIENT(line, rows);
+        long batch = BATCH_OF(line, rows);
         long at = BATCH_AT(batch, step) + (line - batch * rows) * row;
         int  bad = 0, ignored = 0;
         uint s = line_sum(c + c_start + at, cols, col, r, &bad);
@@ -174,8 +179,10 @@ kernel void check(global const elem_c *c, ulong c_start, global const elem_c *ol
 kernel void erase(global elem_c *c, ulong start, long batches, long rows, long cols, long row, long col, long2 size01,
                   long2 size23, long2 step01, long2 step23)
 {
+    batches = BATCHES(batches);
+    col = BESIDE(col);
     for (long line = get_group_id(0); line < batches * rows; line += get_num_groups(0)) {
-        long           batch = QUOTIENT(line, rows);
+        long           batch = BATCH_OF(line, rows);
         global elem_c *p = c + start + BATCH_AT(batch, step) + (line - batch * rows) * row;
         ROLLED for (long j = LANE; j < cols; j += LANES)
             ONES;

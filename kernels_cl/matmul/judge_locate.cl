@@ -18,7 +18,7 @@ kernel void locate(global const elem_a *a, ulong a_start, long a_row, long a_col
     if (finding[0] == 0 || (pass == 1 && finding[2] == 0))
         return;
     long line = ~finding[1];
-    long batch = QUOTIENT(line, rows), i = line - batch * rows;
+    long batch = BATCH_OF(line, rows), i = line - batch * rows;
     a += a_start + BATCH_AT(batch, a) + i * a_row;
     b += b_start + BATCH_AT(batch, b);
     c += c_start + BATCH_AT(batch, c) + i * c_row;

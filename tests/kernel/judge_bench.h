@@ -19,9 +19,9 @@ typedef struct judge_runner {
     qst_device        device;
     const qst_matmul *problem;
     cl_mem            buffer[BUFFERS];
-    cl_program        programs[64];
-    const char       *options[64];
-    const void       *texts[64];
+    cl_program        programs[128];
+    const char       *options[128];
+    const void       *texts[128];
     int               n_programs;
     int               judging; /* else the trivial candidate */
 } runner;

@@ -87,20 +87,21 @@ static void equal_types(runner *r)
                                         {QST_F16, QST_F16, QST_F16},
                                         {QST_BF16, QST_BF16, QST_F32},
                                         {QST_F16, QST_F32, QST_BF16}};
-    for (size_t t = 0; t < COUNT(types); t++) {
-        data d;
-        if (types[t][0] == QST_F64 && !(r->device.flags & QST_DEVICE_F64))
+    for (size_t t = 0; t < 2 * COUNT(types); t++) { /* each as a usual problem, too */
+        const uint32_t *type = types[t / 2];
+        data            d;
+        if (type[0] == QST_F64 && !(r->device.flags & QST_DEVICE_F64))
             continue;
-        shape(&d.p, t % 2 ? PADDED : BOTH_TURNED, QST_F32);
+        shape(&d.p, t % 2 || t / 2 % 2 ? PADDED : BOTH_TURNED, QST_F32);
         d.p.k = 9; /* sums up to 84 are exact in all of them */
-        d.p.a.type = types[t][0];
-        d.p.b.type = types[t][1];
-        d.p.c.type = types[t][2];
-        d.p.beta = 1.0;
+        d.p.a.type = type[0];
+        d.p.b.type = type[1];
+        d.p.c.type = type[2];
+        d.p.beta = t % 2 ? 0.0 : 1.0;
         make(&d, 0);
         multiply(&d, 1, 0);
         expect_pass(r, &d);
-        expect_named(r, &d, 0, 7, 11, get(types[t][2], d.memory[C], c_at(&d.p, 0, 7, 11)) - 1);
+        expect_named(r, &d, 0, 7, 11, get(type[2], d.memory[C], c_at(&d.p, 0, 7, 11)) - 1);
         expect_named(r, &d, 0, 12, 2, NAN);
         drop(&d);
     }
@@ -157,12 +158,12 @@ static void bound_f32(runner *r)
 {
     static const int layouts[] = {DENSE,   PADDED,      A_TURNED, B_TURNED, BOTH_TURNED, STRIDED,
                                   BATCHED, A_BROADCAST, ROW,      COLUMN,   OUTER};
-    for (size_t which = 0; which < COUNT(layouts); which++) {
+    for (size_t which = 0; which < 2 * COUNT(layouts); which++) {
         char text[300];
         data d;
-        shape(&d.p, layouts[which], QST_F32);
+        shape(&d.p, layouts[which / 2], QST_F32);
         d.p.alpha = 0.75;
-        d.p.beta = -1.25;
+        d.p.beta = which % 2 ? -1.25 : 0.0;
         make(&d, 1);
         multiply(&d, 0, 0);
         assert_int_equal(bound_of(r, &d, text, sizeof text), 0);
@@ -197,14 +198,16 @@ static void bound_f64(runner *r)
     data d;
     if (!(r->device.flags & QST_DEVICE_F64))
         return;
-    shape(&d.p, PADDED, QST_F64);
-    d.p.beta = 1.0;
-    make(&d, 1);
-    multiply(&d, 1, 0);
-    assert_int_equal(bound_of(r, &d, text, sizeof text), 0);
-    multiply(&d, 0, 0);
-    assert_true(bound_of(r, &d, text, sizeof text) > 0);
-    drop(&d);
+    for (int beta = 0; beta < 2; beta++) {
+        shape(&d.p, PADDED, QST_F64);
+        d.p.beta = beta;
+        make(&d, 1);
+        multiply(&d, 1, 0);
+        assert_int_equal(bound_of(r, &d, text, sizeof text), 0);
+        multiply(&d, 0, 0);
+        assert_true(bound_of(r, &d, text, sizeof text) > 0);
+        drop(&d);
+    }
 }
 
 static void test_bound_f64(void **state)

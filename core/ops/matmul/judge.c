@@ -13,6 +13,7 @@
 #define SAMPLES_CPU 16 /* lines of C that BOUND computes; on a CPU LINES_CPU in a work-item */
 #define SAMPLES_GPU 32
 #define LINES_CPU   4
+#define ITEMS_MAX   (UINT64_C(1) << 31) /* samples times blocks of columns */
 #define SLOT_WORDS  6
 #define SPREAD      40 /* log2 of SCALE's factor; for f16, whose numbers end at 2^16: */
 #define SPREAD_HALF 8
@@ -270,16 +271,22 @@ static int32_t scale(qst_steps *out, const qst_device *device, const qst_matmul 
     return status == QST_OK ? spread(out, device, p, QST__B, p->n, p->b.col, 1.0 / factor) : status;
 }
 
+/* What BOUND looks at: lines, or on a CPU LINES_CPU of them at a time. */
+static uint64_t samples_of(const qst_device *device, const qst_matmul *p, uint64_t most)
+{
+    uint64_t all = batches_of(p) * qstk_ceil_div((uint64_t)p->m, is_cpu(device) ? LINES_CPU : 1);
+    uint64_t samples = is_cpu(device) ? SAMPLES_CPU / LINES_CPU : SAMPLES_GPU;
+    samples = samples < all ? samples : all;
+    return samples < most ? samples : most;
+}
+
 static int32_t bound(qst_steps *out, const qst_device *device, const qst_matmul *p, uint64_t seed)
 {
     static const double half_unit[QST_TYPE_END] = {0.0, 0x1p-24, 0x1p-53, 0x1p-11, 0x1p-8};
     static const double least[QST_TYPE_END] = {0.0, 0x1p-126, 0.0, 0x1p-25, 0x1p-126};
     static const double largest[QST_TYPE_END] = {0.0, 0x1.fffffep127, DBL_MAX, 65504.0, 0x1.fep127};
-    uint64_t            at_once = is_cpu(device) ? LINES_CPU : 1;
-    uint64_t            all = batches_of(p) * qstk_ceil_div((uint64_t)p->m, at_once);
-    uint64_t            most = is_cpu(device) ? SAMPLES_CPU / LINES_CPU : SAMPLES_GPU;
-    uint64_t            samples = all < most ? all : most;
-    uint64_t            items = samples * qstk_ceil_div((uint64_t)p->n, is_cpu(device) ? 16 : 4);
+    uint64_t            blocks = qstk_ceil_div((uint64_t)p->n, is_cpu(device) ? 16 : 4);
+    uint64_t            samples = samples_of(device, p, ITEMS_MAX / blocks), items = samples * blocks;
     arguments           x = {0};
     int32_t             status = out->workspace(out, 0, items * SLOT_WORDS * 4);
 

@@ -10,24 +10,30 @@
 #include "judge_equal.cl.h"
 #include "judge_locate.cl.h"
 
-#define O1(a, b, c, real, lanes) "-cl-std=CL1.2 -DTA=" #a " -DTB=" #b " -DTC=" #c " -DR64=" #real " -DLANES=" #lanes
-#define O2(a, b, c)                                                                                                    \
+#define O1(a, b, c, real, lanes, usual)                                                                                \
+    "-cl-std=CL1.2 -DTA=" #a " -DTB=" #b " -DTC=" #c " -DR64=" #real " -DLANES=" #lanes " -DUSUAL=" #usual
+#define O2(a, b, c, real, lanes)                                                                                       \
     {                                                                                                                  \
-        {O1(a, b, c, 0, 64), O1(a, b, c, 0, 1)},                                                                       \
-        {                                                                                                              \
-            O1(a, b, c, 1, 64), O1(a, b, c, 1, 1)                                                                      \
-        }                                                                                                              \
+        O1(a, b, c, real, lanes, 0), O1(a, b, c, real, lanes, 1)                                                       \
     }
-#define O3(a, b)                                                                                                       \
+#define O3(a, b, c, real)                                                                                              \
     {                                                                                                                  \
-        O2(a, b, 1), O2(a, b, 2), O2(a, b, 3), O2(a, b, 4)                                                             \
+        O2(a, b, c, real, 64), O2(a, b, c, real, 1)                                                                    \
     }
-#define O4(a)                                                                                                          \
+#define O4(a, b, c)                                                                                                    \
     {                                                                                                                  \
-        O3(a, 1), O3(a, 2), O3(a, 3), O3(a, 4)                                                                         \
+        O3(a, b, c, 0), O3(a, b, c, 1)                                                                                 \
     }
-/* By the types of A, B, C; is double there; is it a CPU. */
-static const char *const options[4][4][4][2][2] = {O4(1), O4(2), O4(3), O4(4)};
+#define O5(a, b)                                                                                                       \
+    {                                                                                                                  \
+        O4(a, b, 1), O4(a, b, 2), O4(a, b, 3), O4(a, b, 4)                                                             \
+    }
+#define O6(a)                                                                                                          \
+    {                                                                                                                  \
+        O5(a, 1), O5(a, 2), O5(a, 3), O5(a, 4)                                                                         \
+    }
+/* By the types of A, B, C; is double there; is it a CPU; is the problem a usual one. */
+static const char *const options[4][4][4][2][2][2] = {O6(1), O6(2), O6(3), O6(4)};
 
 /* The kernels for integers, those for reals, both, and what names a wrong element. */
 enum { TEXT_EQUAL, TEXT_BOUND, TEXT_ALL, TEXT_LOCATE };
@@ -44,6 +50,12 @@ static uint32_t text_of(uint32_t index, bool cpu)
     return index & QST__JUDGE_PLACE ? TEXT_LOCATE : cpu ? TEXT_ALL : index & QST__JUDGE_REALS ? TEXT_BOUND : TEXT_EQUAL;
 }
 
+/* What USUAL promises. A problem's further shapes are as it is, so that all that a key needs is of one kind. */
+static bool is_usual(const qst_matmul *p)
+{
+    return qst__matmul_batches(p) == 1 && p->beta == 0.0 && p->a.col == 1 && p->b.col == 1 && p->c.col == 1;
+}
+
 int32_t qst__matmul_judge_program(void *user, const qst_device *device, const void *problem, uint32_t index,
                                   qst_program *out)
 {
@@ -58,6 +70,6 @@ int32_t qst__matmul_judge_program(void *user, const qst_device *device, const vo
     out->form = QST_PROGRAM_SOURCE;
     out->data = texts[text].data;
     out->length = texts[text].length;
-    out->options = options[a - 1][b - 1][p->c.type - 1][(device->flags & QST_DEVICE_F64) != 0][cpu];
+    out->options = options[a - 1][b - 1][p->c.type - 1][(device->flags & QST_DEVICE_F64) != 0][cpu][is_usual(p)];
     return QST_OK;
 }
