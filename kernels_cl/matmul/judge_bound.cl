@@ -155,7 +155,7 @@ static void tile_of_columns(global const elem_a *a, long a_col, global const ele
 static void tile(global const elem_a *const *a, long a_col, global const elem_b *b, long b_row, long b_col, long j, long cols,
           long length, real *dot, float *size)
 {
-    const bool columns = !USUAL && b_row == 1; /* B's elements lie side by side along a column */
+    bool columns = !USUAL && b_row == 1; /* B's elements lie side by side along a column */
     if (b_col == 1 && !columns && j + V <= cols) {
         tile_of_rows(a, a_col, b + j, b_row, length, dot, size);
         return;
