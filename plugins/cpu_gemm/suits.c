@@ -64,21 +64,19 @@ static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
     const int64_t cols = n < width ? n : width, depth = k < (int64_t)row->kc ? k : (int64_t)row->kc;
     const int narrow = n * bytes <= 2 * (int64_t)CPU_GEMM_VECTOR && of(key, QST_MATMUL_KEY_RHS_STRIDE) < LINE_LOG2 &&
                        m >= MANY_TILES * (int64_t)row->mr;
-    if (row->pack == CPU_GEMM_PACK_B && n > width && m <= COPY_B_ROWS)
+    if (row->pack == CPU_GEMM_PACK_B && n > (m <= COPY_B_ROWS ? width : 2 * width))
         return 0;
     return m >= 2 * (int64_t)row->mr && (narrow || depth * cols * bytes > NEAR_BYTES) &&
            (!(row->pack & CPU_GEMM_PACK_A) || n > width);
 }
 
 /* Do tall rows lead whatever reads A in place? Not where the order of summation is fixed over a k longer than their block,
- * which they cannot do. Of the others one stays that takes k in one block, which alone can do with any alpha. */
-static int trails_tall(const struct cpu_gemm_row *row, const qst_key *key)
+ * which they cannot do. */
+static int trails_tall(const qst_key *key)
 {
-    const int64_t k = of(key, QST_MATMUL_KEY_K);
-    if (of(key, QST_MATMUL_KEY_M) < LEADS_ROWS || of(key, QST_MATMUL_KEY_N) < LEADS || k < LEADS ||
-        (key->count > QST_MATMUL_KEY_NUMERICS && of(key, QST_MATMUL_KEY_NUMERICS) == QST_NUMERICS_STRICT))
-        return 0;
-    return row->pack != CPU_GEMM_IN_PLACE || row->nv < 4 || 2 * (int64_t)row->kc <= k;
+    return of(key, QST_MATMUL_KEY_M) >= LEADS_ROWS && of(key, QST_MATMUL_KEY_N) >= LEADS &&
+           of(key, QST_MATMUL_KEY_K) >= LEADS &&
+           !(key->count > QST_MATMUL_KEY_NUMERICS && of(key, QST_MATMUL_KEY_NUMERICS) == QST_NUMERICS_STRICT);
 }
 
 /* Where both of a tall row's blocks fit, they are alike within 2 %, and one is enough: the shorter for large C. */
@@ -104,7 +102,7 @@ static int is_outdone(const struct cpu_gemm_row *row, const qst_key *key)
         return row->kc * row->mr * item(key) > CPU_GEMM_PANEL ? of(key, QST_MATMUL_KEY_K) < LONG_SUM
                                                               : is_other_block(row, key);
     if (row->pack != CPU_GEMM_PACK_BOTH)
-        return trails_tall(row, key) || has_long_panel(row, key);
+        return trails_tall(key) || has_long_panel(row, key);
     return row->cut == CPU_GEMM_ROWS
                ? pays_to_be_tall(key, TALL_LEAST)
                : of(key, QST_MATMUL_KEY_M) >= TALL_SURELY && of(key, QST_MATMUL_KEY_N) >= TALL_SURELY &&

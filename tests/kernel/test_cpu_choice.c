@@ -54,11 +54,11 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k384", 64, 64, 64, QST_POOR}, /* what 6x4_k128 does */
         {"cpu_gemm.6x4_k384", 0, 0, 0, QST_OK},      /* a key that says nothing of sizes */
         {"cpu_gemm.8x3_k32_columns1", 0, 0, 0, QST_OK},
-        {"cpu_gemm.6x4_k256", 512, 512, 256, QST_OK},
-        {"cpu_gemm.6x4_k384", 512, 512, 256, QST_POOR},
-        {"cpu_gemm.6x4_k384", 512, 512, 512, QST_OK}, /* k in one block: with any alpha */
-        {"cpu_gemm.8x3_k384", 512, 512, 512, QST_POOR},
-        {"cpu_gemm.6x4_k256", 512, 512, 512, QST_POOR},
+        {"cpu_gemm.6x4_k256", 512, 128, 256, QST_OK},
+        {"cpu_gemm.6x4_k384", 512, 128, 256, QST_POOR},
+        {"cpu_gemm.6x4_k384", 512, 128, 512, QST_OK},
+        {"cpu_gemm.6x4_k256", 512, 512, 256, QST_POOR}, /* what tall rows do faster */
+        {"cpu_gemm.8x3_k384", 128, 256, 256, QST_POOR},
         {"cpu_gemm.6x4_k384", 1024, 1024, 1024, QST_POOR},
         {"cpu_gemm.6x4_k384", 32, 32, 1024, QST_POOR}, /* a long panel, and two blocks */
         {"cpu_gemm.6x4_k384", 32, 32, 512, QST_OK},
@@ -68,8 +68,9 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k128", 1024, 1024, 128, QST_OK},
         {"cpu_gemm.6x4_k384_b", 1024, 1024, 1024, QST_POOR},
         {"cpu_gemm.6x4_k384_b", 128, 128, 512, QST_POOR},
-        {"cpu_gemm.6x4_k384_b", 128, 64, 512, QST_OK}, /* one panel of B */
-        {"cpu_gemm.6x4_k384_b", 256, 128, 512, QST_OK},
+        {"cpu_gemm.6x4_k384_b", 128, 64, 512, QST_OK},  /* one panel of B */
+        {"cpu_gemm.6x4_k384_b", 256, 128, 512, QST_OK}, /* two */
+        {"cpu_gemm.6x4_k384_b", 1024, 256, 64, QST_POOR},
         {"cpu_gemm.6x4_k256_ab_rows2", 512, 32, 128, QST_POOR},
         {"cpu_gemm.6x4_k256_ab_rows2", 128, 512, 128, QST_POOR},
         {"cpu_gemm.6x4_k256_ab_grid", 128, 512, 128, QST_OK},
