@@ -185,7 +185,8 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
     if (atomic_load(&r->site->closing))
         return qst__fail(err, QST_E_REFUSED, "rig", "the device is given up");
     qst__prebuild_next(r->site);
-    if (c->desc.can_run && c->desc.can_run(c->desc.user, &r->site->facts.device, r->route->normal, &why) != QST_OK)
+    /* Of the problem that is timed: what only the caller's own scalars are in the way of takes part, for the key's others. */
+    if (c->desc.can_run && c->desc.can_run(c->desc.user, &r->site->facts.device, r->main.problem, &why) != QST_OK)
         return qst__fail(err, QST_E_UNSUPPORTED, c->name, "%s", why ? why : "the candidate gives no reason");
     status = qst__isolate(r->shelf, candidate, r->route->given, err);
     if (status == QST_OK)
