@@ -5,14 +5,12 @@
  */
 #include "cpu_gemm.h"
 
-#define TALL_LEAST  64  /* rows and columns under which tall rows are a last resort */
-#define TALL_FEWER  32  /* the same of columns, where m and k are at least these: */
-#define TALL_ROWS   256 /* and of rows and columns, where tall rows copy A alone */
-#define TALL_DEPTH  64  /* and k up to which all are one: little is computed for each element that is copied */
-#define TALL_SURELY 512 /* m, n and twice k from which on other tiles that copy both are one, too */
-#define LEADS_ROWS  128 /* m, n and k from which on tiles that read A in place are one */
-#define LEADS_COLS  256
-#define LEADS_DEPTH 512
+#define TALL_LEAST  64    /* rows and columns under which tall rows are a last resort */
+#define TALL_FEWER  32    /* the same of columns, where m and k are at least these: */
+#define TALL_ROWS   256   /* and of rows and columns, where tall rows copy A alone */
+#define TALL_DEPTH  64    /* and k up to which all are one: little is computed for each element that is copied */
+#define TALL_SURELY 512   /* m, n and twice k from which on other tiles that copy both are one, too */
+#define LEADS       256   /* m, n and k from which on tiles that read A in place are one, and twice of m or of k */
 #define SHORT_BLOCK 128   /* of k, of tall rows; of the longer one both together fit a first-level cache in f32 */
 #define LONG_PANEL  81920 /* bytes of a panel of B over which it should hold all of k */
 #define LONG_SUM    2048  /* k under which a tall row is one whose tile of A is beyond a first-level cache */
@@ -75,8 +73,8 @@ static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
  * which they cannot do. */
 static int trails_tall(const qst_key *key)
 {
-    return of(key, QST_MATMUL_KEY_M) >= LEADS_ROWS && of(key, QST_MATMUL_KEY_N) >= LEADS_COLS &&
-           of(key, QST_MATMUL_KEY_K) >= LEADS_DEPTH &&
+    const int64_t m = of(key, QST_MATMUL_KEY_M), k = of(key, QST_MATMUL_KEY_K);
+    return m >= LEADS && of(key, QST_MATMUL_KEY_N) >= LEADS && k >= LEADS && (m >= 2 * LEADS || k >= 2 * LEADS) &&
            !(key->count > QST_MATMUL_KEY_NUMERICS && of(key, QST_MATMUL_KEY_NUMERICS) == QST_NUMERICS_STRICT);
 }
 

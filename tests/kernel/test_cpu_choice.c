@@ -59,7 +59,9 @@ static void sizes(void **state)
         {"cpu_gemm.6x4_k384", 512, 128, 512, QST_OK},
         {"cpu_gemm.6x4_k256", 256, 256, 256, QST_OK},
         {"cpu_gemm.6x4_k256", 512, 512, 512, QST_POOR}, /* what tall rows do faster */
-        {"cpu_gemm.8x3_k384", 128, 256, 512, QST_POOR},
+        {"cpu_gemm.8x3_k384", 128, 256, 512, QST_OK},
+        {"cpu_gemm.8x3_k384", 256, 256, 512, QST_POOR},
+        {"cpu_gemm.8x3_k384", 512, 256, 256, QST_POOR},
         {"cpu_gemm.6x4_k384", 1024, 1024, 1024, QST_POOR},
         {"cpu_gemm.6x4_k384", 32, 32, 1024, QST_POOR}, /* a long panel, and two blocks */
         {"cpu_gemm.6x4_k384", 32, 32, 512, QST_OK},
