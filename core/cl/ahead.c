@@ -218,15 +218,28 @@ static void digest_of(const qst__ahead_job *job, const char *options, uint8_t di
 
 /* ---- Talking ---------------------------------------------------------------------------------------------------- */
 
+/* What programs bring on themselves: a signal, or that a driver exits in the middle; "": nothing, or it is not known. */
+static void name_fault(int end, char *text, size_t bytes)
+{
+    const char *number = qst__child_fault(end);
+
+    *text = '\0';
+    if (number)
+        (void)snprintf(text, bytes, "died of %s", number);
+    else if (end > 0 && end != QST__CHILD_UNKNOWN)
+        (void)snprintf(text, bytes, "ended with status %d", end);
+}
+
 /* It gave no answer: it died, or takes too long, or nobody wants to know any more. */
 static qst_status give_up(qst__ahead *b, const qst__ahead_job *job, bool late, qst_error *err)
 {
     const qst__patience patience = {&b->clock, qst__now(&b->clock) + END_NS, NULL};
-    const char         *fault = qst__child_fault(qst__child_end(&b->child, late ? NULL : &patience));
+    char                fault[32];
 
-    if (fault && b->answers) {
+    name_fault(qst__child_end(&b->child, late ? NULL : &patience), fault, sizeof fault);
+    if (*fault && b->answers) {
         b->failures++;
-        return qst__fail(err, QST_E_REFUSED, job->who, "the process that built it ahead died of %s", fault);
+        return qst__fail(err, QST_E_REFUSED, job->who, "the process that built it ahead %s", fault);
     }
     if (atomic_load(job->stop))
         return QST_OK;
@@ -235,8 +248,7 @@ static qst_status give_up(qst__ahead *b, const qst__ahead_job *job, bool late, q
         QST__LOG(b->log, CL, WARN, "%s: building ahead takes over %d s: programs are built in this process", job->who,
                  (int)(manners[b->manner].job_ns / 1000000000u));
     else
-        QST__LOG(b->log, CL, WARN, "%s: building ahead ended early%s%s", job->who, fault ? ", of " : "",
-                 fault ? fault : "");
+        QST__LOG(b->log, CL, WARN, "%s: building ahead ended early%s%s", job->who, *fault ? ": it " : "", fault);
     return QST_OK;
 }
 
@@ -328,7 +340,8 @@ qst_status qst__ahead_build(qst__ahead *b, const qst__ahead_job *job, uint64_t *
     qst__str_init(&body, b->alloc);
     if (!known(b, mine.digest) && put_job(&body, job, options) && start(b, manner_of(b, job))) {
         status = do_job(b, job, &body, err);
-        (void)qst__vec_push(b->alloc, &b->done, mine);
+        if (status == QST_OK) /* what has killed it would kill the next one, and this process */
+            (void)qst__vec_push(b->alloc, &b->done, mine);
         *ns = qst__now(&b->clock) - began;
         QST__LOG(b->log, CL, DEBUG, "%s: built ahead in %.1f ms", job->who, (double)*ns * 1e-6);
     }

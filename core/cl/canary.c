@@ -72,3 +72,15 @@ bool qst__canary_builds(qst__programs *programs, size_t least)
         fell_silent(programs, code);
     return code == CL_SUCCESS;
 }
+
+qst_status qst__canary_blames(qst__programs *programs, const char *why, qst_error *err)
+{
+    bool first = err && err->status == QST_OK;
+
+    if (qst__canary_builds(programs, QST__CANARY_ROOM))
+        return QST_OK;
+    (void)qst__fail(err, QST_E_BUILD, "program", QST__CANARY_TEXT "; %s", why);
+    if (first)
+        err->cl_code = CL_COMPILER_NOT_AVAILABLE;
+    return QST_E_BUILD;
+}

@@ -15,7 +15,8 @@
 
 #include "cl/program.h"
 
-#define QST__CANARY_NS 1000000000u /* that it is remembered */
+#define QST__CANARY_NS   1000000000u /* that it is remembered */
+#define QST__CANARY_ROOM (1u << 20)  /* bytes that are more than what drivers write of any program and its kernels */
 
 /* What there is to say. */
 #define QST__CANARY_TEXT                                                                                               \
@@ -25,6 +26,10 @@
 /* True: programs do build now, so it is the other's own fault. False: none does, or that cannot be told. A driver that is
  * known to be silent is not asked. */
 bool qst__canary_builds(qst__programs *programs, size_t least);
+
+/* A process of ours died of a program, and why is the cause. OK: that is the program's own fault. Else nothing builds now, and
+ * err is as where a build failed for that (qst__programs_unable): a driver without room may end the process. */
+qst_status qst__canary_blames(qst__programs *programs, const char *why, qst_error *err);
 
 /* Did it not build a moment ago? */
 bool qst__canary_silent(const qst__programs *programs);

@@ -5,6 +5,7 @@
 #include "run/isolate.h"
 
 #include "base/child.h"
+#include "cl/canary.h"
 #include "conf/json.h"
 #include "model/field.h"
 #include "run/quarantine.h"
@@ -198,7 +199,9 @@ qst_status qst__isolate(qst__shelf *shelf, uint32_t candidate, const void *probl
                 qst__fail(err, QST_E_REFUSED, name, "tune.isolate is all, and it cannot be tried elsewhere: %s", why);
         else if (answer == NOTHING_LEARNT)
             QST__LOG(&ctx->log, TUNE, INFO, "%s is suspect, and not tried elsewhere first: %s", name, why);
-        else
+        else if (answer == KILLS)
+            status = qst__canary_blames(&shelf->site->programs, why, err);
+        if (answer != NOTHING_LEARNT && status == QST_OK)
             qst__quarantine_learn(shelf, candidate, text.text, answer == KILLS ? why : NULL);
     }
     qst__str_finish(&text);

@@ -189,6 +189,7 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
     if (c->desc.can_run && c->desc.can_run(c->desc.user, &r->site->facts.device, r->main.problem, &why) != QST_OK)
         return qst__fail(err, QST_E_UNSUPPORTED, c->name, "%s", why ? why : "the candidate gives no reason");
     status = qst__isolate(r->shelf, candidate, r->route->given, err);
+    out->unable = status != QST_OK && qst__programs_unable(err);
     if (status == QST_OK)
         status = qst__quarantine_enter(r->shelf, candidate, r->route->given, err);
     if (status != QST_OK)

@@ -133,6 +133,7 @@ static void dies_there(void **state)
     c.desc = cl_fixture_source(killer, NULL);
     assert_int_equal(build(&c, &ns, &err), QST_E_REFUSED);
     assert_non_null(strstr(err.text, "died of SIG"));
+    assert_int_equal(build(&c, &ns, &err), QST_E_REFUSED); /* as for another candidate that has the same program */
     assert_int_equal(c.warnings, 0);
     c.desc = cl_fixture_source(source, "-DMORE=1"); /* by another process */
     assert_int_equal(build(&c, &ns, &err), QST_OK);
