@@ -49,12 +49,14 @@ static int32_t alone(const struct cpu_gemm_row *row, const qst_device *device, c
     return QST_OK;
 }
 
-static int has_tall(const qst_device *device)
+static int64_t longest_tall(const qst_device *device)
 {
+    int64_t longest = 0;
     for (size_t i = 0; i < QSTK_COUNT(rows); i++)
-        if (rows[i].pack == CPU_GEMM_TALL_BOTH && cpu_gemm_supports(&rows[i], device, NULL) == QST_OK)
-            return 1;
-    return 0;
+        if (rows[i].pack == CPU_GEMM_TALL_BOTH && rows[i].kc > longest &&
+            cpu_gemm_supports(&rows[i], device, NULL) == QST_OK)
+            longest = rows[i].kc;
+    return longest;
 }
 
 static int32_t supports(void *user, const qst_device *device, const qst_key *key, const char **why)
@@ -62,7 +64,7 @@ static int32_t supports(void *user, const qst_device *device, const qst_key *key
     const struct cpu_gemm_row *row = ((const struct cpu_gemm_candidate *)user)->row;
     int32_t                    status = cpu_gemm_supports(row, device, why);
     if (status == QST_OK)
-        status = cpu_gemm_suits(row, has_tall(device), key, why);
+        status = cpu_gemm_suits(row, longest_tall(device), key, why);
     return status == QST_OK ? alone(row, device, key, why) : status;
 }
 

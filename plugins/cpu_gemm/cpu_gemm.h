@@ -84,8 +84,8 @@ void cpu_gemm_options(const struct cpu_gemm_row *row, uint32_t program, char *te
 int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *device, const char **why);
 
 /* QST_POOR, so that its program is not built before others, where sizes or types of a key are not what the row is made
- * for. `tall`: do rows that copy both for tall tiles run on the device? */
-int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, int tall, const qst_key *key, const char **why);
+ * for. `tall`: the longest block of k of rows that copy both for tall tiles and run on the device; 0: none does. */
+int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, int64_t tall, const qst_key *key, const char **why);
 
 /* Is the launch of `row` that of `other` for all problems of a key: k in one block of either, C cut in the same way? They
  * then differ by no more than how local memory is laid out. */

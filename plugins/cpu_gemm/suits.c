@@ -69,20 +69,28 @@ static int pays_to_copy(const struct cpu_gemm_row *row, const qst_key *key)
            (!(row->pack & CPU_GEMM_PACK_A) || n > width);
 }
 
+static int is_strict(const qst_key *key)
+{
+    return key->count > QST_MATMUL_KEY_NUMERICS && of(key, QST_MATMUL_KEY_NUMERICS) == QST_NUMERICS_STRICT;
+}
+
 /* Do tall rows lead whatever reads A in place? Not where the order of summation is fixed over a k longer than their block,
  * which they cannot do. */
 static int trails_tall(const qst_key *key)
 {
     const int64_t m = of(key, QST_MATMUL_KEY_M), k = of(key, QST_MATMUL_KEY_K);
     return m >= LEADS && of(key, QST_MATMUL_KEY_N) >= LEADS && k >= LEADS && (m >= 2 * LEADS || k >= 2 * LEADS) &&
-           !(key->count > QST_MATMUL_KEY_NUMERICS && of(key, QST_MATMUL_KEY_NUMERICS) == QST_NUMERICS_STRICT);
+           !is_strict(key);
 }
 
-/* Where both of a tall row's blocks fit, they are alike within 2 %, and one is enough: the shorter for large C. */
-static int is_other_block(const struct cpu_gemm_row *row, const qst_key *key)
+/* Where both of a tall row's blocks fit, they are alike within 2 %, and one is enough: the shorter for large C, unless the
+ * order of summation is fixed, for which k is in one block, or none. */
+static int is_other_block(const struct cpu_gemm_row *row, int64_t tall, const qst_key *key)
 {
-    const int large = of(key, QST_MATMUL_KEY_M) >= TALL_SURELY && of(key, QST_MATMUL_KEY_N) >= TALL_SURELY;
-    return item(key) == 4 && of(key, QST_MATMUL_KEY_K) > SHORT_BLOCK && (row->kc <= SHORT_BLOCK) != large;
+    const int large =
+        of(key, QST_MATMUL_KEY_M) >= TALL_SURELY && of(key, QST_MATMUL_KEY_N) >= TALL_SURELY && !is_strict(key);
+    return tall > SHORT_BLOCK && item(key) == 4 && of(key, QST_MATMUL_KEY_K) > SHORT_BLOCK &&
+           (row->kc <= SHORT_BLOCK) != large;
 }
 
 /* A panel of B in place that is larger than a first-level cache, and yet does not hold all of k? */
@@ -95,11 +103,11 @@ static int has_long_panel(const struct cpu_gemm_row *row, const qst_key *key)
 /* Does another row do better? A tall one than shorter tiles that copy both, where there are rows and columns enough, more of
  * them where C is cut both ways; than tiles that read A in place, of more; than a tall row whose tile of A is larger than a
  * first-level cache, unless k is so long that fewer sums between its blocks make up for it. */
-static int is_outdone(const struct cpu_gemm_row *row, const qst_key *key)
+static int is_outdone(const struct cpu_gemm_row *row, int64_t tall, const qst_key *key)
 {
     if (cpu_gemm_is_tall(row))
         return row->kc * row->mr * item(key) > CPU_GEMM_PANEL ? of(key, QST_MATMUL_KEY_K) < LONG_SUM
-                                                              : is_other_block(row, key);
+                                                              : is_other_block(row, tall, key);
     if (row->pack != CPU_GEMM_PACK_BOTH)
         return trails_tall(key) || has_long_panel(row, key);
     return row->cut == CPU_GEMM_ROWS
@@ -108,7 +116,7 @@ static int is_outdone(const struct cpu_gemm_row *row, const qst_key *key)
                      of(key, QST_MATMUL_KEY_K) >= TALL_SURELY / 2;
 }
 
-int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, int tall, const qst_key *key, const char **why)
+int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, int64_t tall, const qst_key *key, const char **why)
 {
     int plain;
     if (key->count <= QST_MATMUL_KEY_ELEM_OUT)
@@ -117,7 +125,7 @@ int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, int tall, const qst_key *
             of(key, QST_MATMUL_KEY_ELEM_OUT) == of(key, QST_MATMUL_KEY_ELEM_LHS);
     if (plain && row->pack == CPU_GEMM_PACK_A)
         return qstk_poor(why, "copies A, which these types need not");
-    if (plain && tall && is_outdone(row, key))
+    if (plain && tall && is_outdone(row, tall, key))
         return qstk_poor(why, "another row does the same faster");
     if (plain && row->pack && !(cpu_gemm_is_tall(row) ? suits_tall(row, key) : pays_to_copy(row, key)))
         return qstk_poor(why, "what it copies costs more than it saves for matrices of this size");

@@ -6,6 +6,7 @@
 #include "matmul_case.h"
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <cmocka.h>
@@ -152,6 +153,83 @@ static void instead_of_tall(void **state)
     bench.device = kept;
 }
 
+/* Is a row of cpu_gemm that runs the key's largest problem compared for it, or a last resort? */
+static bool has_row(const sized *sizes, bool transposed, int32_t status)
+{
+    const qst_key key = {QST_MATMUL_KEY_COUNT, 0, sizes->values};
+    uint32_t      i;
+    bool          found = false;
+    qst_matmul    p;
+    qst_matmul_init(&p, sizes->values[QST_MATMUL_KEY_M], sizes->values[QST_MATMUL_KEY_N],
+                    sizes->values[QST_MATMUL_KEY_K], (uint32_t)sizes->values[QST_MATMUL_KEY_ELEM_LHS]);
+    p.numerics = (uint32_t)sizes->values[QST_MATMUL_KEY_NUMERICS];
+    p.b.row = transposed ? 1 : p.b.row;
+    p.b.col = transposed ? p.k : p.b.col;
+    for (i = 0; i < bench.n && !found; i++) {
+        const qst_candidate *c = &bench.candidates[i].candidate;
+        found = strncmp(bench.candidates[i].name, "cpu_gemm.", 9) == 0 &&
+                c->supports(c->user, &bench.device, &key, NULL) == status &&
+                c->can_run(c->user, &bench.device, &p, NULL) == QST_OK;
+    }
+    return found;
+}
+
+static void expect_somebody(const sized *sizes)
+{
+    int transposed;
+    for (transposed = 0; transposed < 2; transposed++)
+        if (!has_row(sizes, transposed, QST_OK) && has_row(sizes, transposed, QST_POOR))
+            fail_msg(
+                "%llu bytes of local memory, %d x %d x %d, type %d, numerics %d, B %stransposed: all are a last resort",
+                (unsigned long long)bench.device.local_bytes, (int)sizes->values[QST_MATMUL_KEY_M],
+                (int)sizes->values[QST_MATMUL_KEY_N], (int)sizes->values[QST_MATMUL_KEY_K],
+                (int)sizes->values[QST_MATMUL_KEY_ELEM_LHS], (int)sizes->values[QST_MATMUL_KEY_NUMERICS],
+                transposed ? "" : "not ");
+}
+
+/* Whatever the device's local memory, a row that runs there is compared, if any does. */
+static void somebody(void **state)
+{
+    static const uint64_t local[] = {128 << 10, 256 << 10, 512 << 10, 768 << 10, 1 << 20, 1536 << 10, 2 << 20};
+    const qst_device      kept = bench.device;
+    uint32_t              i, of;
+    int64_t               m, n, k;
+    (void)state;
+    bench.device.flags |= QST_DEVICE_F64;
+    for (i = 0; i < QSTK_COUNT(local) * 4; i++) {
+        bench.device.local_bytes = local[i / 4];
+        for (of = 0; of < 11 * 11 * 11; of++) {
+            m = (int64_t)2 << of % 11;
+            n = (int64_t)2 << of / 11 % 11;
+            k = (int64_t)2 << of / 121;
+            sized key = key_of(m, n, k, i & 1 ? QST_F64 : QST_F32);
+            key.values[QST_MATMUL_KEY_NUMERICS] = i & 2 ? QST_NUMERICS_STRICT : QST_NUMERICS_PLAIN;
+            expect_somebody(&key);
+        }
+    }
+    bench.device = kept;
+}
+
+/* Of two tall rows that are alike the one that runs, on the device and in a fixed order of summation, is compared. */
+static void shorter_tall_rows(void **state)
+{
+    const qst_device kept = bench.device;
+    const sized      key = key_of(1024, 256, 2048, QST_F32);
+    sized            fixed = key_of(1024, 1024, 256, QST_F32);
+    (void)state;
+    supported("cpu_gemm.24x1_k128_ab_rows1", &fixed, QST_OK);
+    supported("cpu_gemm.24x1_k256_ab_rows1", &fixed, QST_POOR);
+    fixed.values[QST_MATMUL_KEY_NUMERICS] = QST_NUMERICS_STRICT; /* k in one block */
+    supported("cpu_gemm.24x1_k256_ab_rows1", &fixed, QST_OK);
+    bench.device.local_bytes = 2 << 20;
+    supported("cpu_gemm.24x1_k128_ab_rows1", &key, QST_POOR);
+    supported("cpu_gemm.24x1_k256_ab_rows1", &key, QST_OK);
+    bench.device.local_bytes = 1 << 20;
+    supported("cpu_gemm.24x1_k128_ab_rows1", &key, QST_OK);
+    supported("cpu_gemm.24x1_k256_ab_rows1", &key, QST_E_UNSUPPORTED);
+    bench.device = kept;
+}
+
 /* The cheapest by estimate where one of them is the fastest by far, or all are bound by memory and the first that is good
  * enough ends the search: few rows, matrices larger than a second-level cache, products with a vector. */
 static void first_by_estimate(void **state)
@@ -214,10 +292,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(sizes_by_type),
-        cmocka_unit_test(instead_of_tall),
-        cmocka_unit_test(first_by_estimate),
+        cmocka_unit_test(sizes),    cmocka_unit_test(sizes_by_type),     cmocka_unit_test(instead_of_tall),
+        cmocka_unit_test(somebody), cmocka_unit_test(shorter_tall_rows), cmocka_unit_test(first_by_estimate),
     };
     return cmocka_run_group_tests_name("cpu_choice", tests, set_up, tear_down);
 }
