@@ -131,7 +131,7 @@ static qst_status note_driver(qst__verdict *verdict, const qst__site *site, bool
     return drivers ? QST_OK : QST_E_NOMEM;
 }
 
-static void fill_task(qst__task *task, const qst__route *route, const qst__rig *rig)
+static void fill_task(qst__task *task, const qst__route *route, const void *timed, const qst__rig *rig)
 {
     qst_context *ctx = route->shelf->site->ctx;
 
@@ -142,7 +142,7 @@ static void fill_task(qst__task *task, const qst__route *route, const qst__rig *
     task->set = &route->shelf->set->model;
     task->device = &route->shelf->site->facts.device;
     task->key = &route->entry->key;
-    task->problem = route->normal;
+    task->problem = timed;
     task->class_bit = qst__set_class_of(task->set, route->normal);
     task->settings = ctx->settings;
     task->rig = rig;
@@ -218,7 +218,8 @@ static qst_status tune_now(qst__route *route, uint32_t depth, int *state, const 
     qst__rig      rig;
     qst__task     task;
     bool         *suspect = NULL;
-    qst_status    status;
+    char       timed[QST__PROBLEM_BYTES]; /* what takes part is asked of it: the answer is for all scalars of the key */
+    qst_status status;
 
     if (!verdict)
         return qst__fail(err, QST_E_NOMEM, "tune", "no memory for a verdict");
@@ -228,7 +229,9 @@ static qst_status tune_now(qst__route *route, uint32_t depth, int *state, const 
     if (status == QST_OK)
         status = qst__rig_create(&rig, route, depth, err);
     if (status == QST_OK) {
-        fill_task(&task, route, &rig);
+        if (qst__rig_derive(route, QST_VARY_TIMED, timed) != QST_OK) /* the rig will say so */
+            memcpy(timed, route->normal, route->shelf->set->model.op.problem_size);
+        fill_task(&task, route, timed, &rig);
         task.suspect = suspect = find_suspects(route->shelf);
         if (!(verdict->flags & QST__VERDICT_PRIOR))
             qst__prebuild_begin(&task, route);

@@ -42,7 +42,7 @@ typedef struct qst__task {
     const qst__set      *set;
     const qst_device    *device;
     const qst__key      *key;
-    const void          *problem;   /* normal form, for estimates */
+    const void          *problem;   /* normal form, as it is timed: for estimates and who can run at all */
     uint32_t             class_bit; /* QST_CLASS_… that the problem asks for */
     const qst__settings *settings;
     const qst__rig      *rig;
@@ -63,7 +63,7 @@ typedef struct qst__task {
  * with. */
 qst_status qst__tune(const qst__task *task, qst__verdict *verdict, qst_error *err);
 
-/* Can any candidate of the rounds run the problem itself? Where none can there is nothing to open, build or measure. */
+/* Can any candidate of the rounds run the problem? Where none can there is nothing to open, build or measure. */
 bool qst__tune_possible(const qst__task *task, const qst__rounds *rounds);
 
 /* recheck.c: does a PRIOR verdict still hold here? The first of its order that passes the judge is sampled twice; within

@@ -45,6 +45,11 @@ matmul --m 30 --n 40 --k 300 --alpha 1e20 --pin 'matmul.cpu_gemm.6x4_k128/*' --p
 matches '^winner: +matmul\.naive\.'
 matmul --m 30 --n 40 --k 300 --pin 'matmul.cpu_gemm.6x4_k128/*' --pin 'matmul.naive.*'
 matches '^winner: +matmul\.cpu_gemm\.6x4_k128/'
+# Nor where it is in the way of all that may run.
+matmul --m 30 --n 40 --k 500 --alpha 1e20 --pin 'matmul.cpu_gemm.6x4_k128/*'
+matches '^winner: +matmul\.naive\.'
+matmul --m 30 --n 40 --k 500 --pin 'matmul.cpu_gemm.6x4_k128/*'
+matches '^winner: +matmul\.cpu_gemm\.6x4_k128/'
 matmul --m 33 --n 20 --k 31 --batch 3 --broadcast b --scaled --same
 refuses '--same: with beta 1' run matmul --m 3 --n 4 --k 5 --same --beta 1
 refuses '--scaled: 2^40 is no f16' run matmul --m 3 --n 4 --k 5 --scaled --dtype f16
