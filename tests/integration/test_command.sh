@@ -283,6 +283,12 @@ if grep -q ' affinity ' "$out"; then # on PoCL
     export POCL_AFFINITY=1
     runs 0 doctor
     matches '^ok +affinity '
+    (ulimit -f 64 && exec "$qst" doctor) >"$out" 2>"$err"
+    got=$?
+    [ $got -eq 1 ]
+    verdict $? "doctor where files are limited: exit code 1 (got $got)"
+    matches "^fail +driver's cache +a file of this process may have .* KiB \(RLIMIT_FSIZE\), less than 1024"
+    matches '^warn +computes +not tried: '
 fi
 [ -z "$affinity" ] || export POCL_AFFINITY="$affinity"
 runs 1 doctor --device 'no such device'

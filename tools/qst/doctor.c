@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -175,8 +176,9 @@ static double room_of(const char *folder)
 static char *unwritable(const char *path)
 {
     enum { LEAST_KB = 1024 }; /* a few programs */
-    struct stat found;
-    char       *copy = out_text("%s%s", *path == '/' ? "" : "./", path), *slash, *why = NULL;
+    struct stat   found;
+    struct rlimit file = {0};
+    char         *copy = out_text("%s%s", *path == '/' ? "" : "./", path), *slash, *why = NULL;
     while (stat(copy, &found) != 0 && (errno == ENOENT || errno == ENOTDIR) && (slash = strrchr(copy, '/')) != NULL)
         slash[slash == copy] = '\0';
     double room = room_of(copy);
@@ -188,6 +190,9 @@ static char *unwritable(const char *path)
         why = out_text("%s cannot be written: %s", copy, strerror(errno));
     else if (room >= 0 && room < LEAST_KB * 1024.0)
         why = out_text("%s is full: its file system has %.0f KiB left, less than %d", copy, room / 1024, LEAST_KB);
+    else if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur < LEAST_KB * 1024u)
+        why = out_text("a file of this process may have %.0f KiB (RLIMIT_FSIZE), less than %d",
+                       (double)file.rlim_cur / 1024, LEAST_KB);
     free(copy);
     return why;
 }
@@ -211,7 +216,7 @@ static void pocl_cache(doctor *d)
     else
         say(d, FAIL, "driver's cache",
             out_text("%s%s", why, d->picked ? ": PoCL builds nothing new" : ": PoCL offers no device then"),
-            POCL_ADVICE);
+            strstr(why, "RLIMIT_FSIZE") ? "raise the limit on the size of files (ulimit -f)" : POCL_ADVICE);
     d->cannot_build = why != NULL;
     free(why);
     free(folder);
