@@ -312,7 +312,8 @@ qst_status qst__tune_route(qst__route *route, bool wait, uint32_t depth, qst_err
     if (decision || state == QST__KEY_READY)
         qst__retry_done(&entry->retry);
     else if (status != QST_E_BUSY)
-        qst__retry_failed(&entry->retry, &ctx->clock);
+        qst__retry_failed(&entry->retry, qst__programs_unable(err) || qst__canary_silent(&entry->shelf->site->programs),
+                          &ctx->clock);
     qst__claim_give(&entry->claim, state);
     wall_ns = qst__now(&ctx->clock) - began;
     qst__waits_leave(entered);

@@ -19,10 +19,12 @@ bool qst__retry_waits(const qst__retry *retry)
     return failures && failures <= QST__RETRIES;
 }
 
-void qst__retry_failed(qst__retry *retry, const qst__clock *clock)
+void qst__retry_failed(qst__retry *retry, bool passing, const qst__clock *clock)
 {
     uint32_t failures = atomic_load(&retry->failures);
 
+    if (passing && failures >= QST__RETRIES_PASSING)
+        failures = QST__RETRIES_PASSING - 1;
     atomic_store(&retry->at_ns, qst__now(clock) + ((uint64_t)QST__RETRY_FIRST_NS
                                                    << (failures < QST__RETRIES ? failures : QST__RETRIES)));
     atomic_store(&retry->failures, failures <= QST__RETRIES ? failures + 1 : failures);

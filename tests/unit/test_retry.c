@@ -43,7 +43,7 @@ static void later_each_time_and_then_no_more(void **state)
 
     (void)state;
     for (uint32_t failure = 0; failure < QST__RETRIES; failure++, wait *= 2) {
-        qst__retry_failed(&retry, &clock);
+        qst__retry_failed(&retry, false, &clock);
         assert_true(qst__retry_waits(&retry));
         assert_false(qst__retry_due(&retry, &clock));
         s.now += wait - 1;
@@ -51,10 +51,27 @@ static void later_each_time_and_then_no_more(void **state)
         s.now++;
         assert_true(qst__retry_due(&retry, &clock));
     }
-    qst__retry_failed(&retry, &clock);
+    qst__retry_failed(&retry, false, &clock);
     assert_false(qst__retry_waits(&retry));
     s.now += UINT64_C(1) << 50; /* days */
     assert_false(qst__retry_due(&retry, &clock));
+}
+
+/* A full disk may be full for hours. */
+static void as_long_as_nobody_could(void **state)
+{
+    scripted   s = {12345, 0};
+    qst__clock clock = {now, &s};
+    qst__retry retry = {0, 0};
+
+    (void)state;
+    for (int failure = 0; failure < 1000; failure++) {
+        qst__retry_failed(&retry, true, &clock);
+        assert_true(qst__retry_waits(&retry));
+        assert_false(qst__retry_due(&retry, &clock));
+        s.now += 16 * (uint64_t)QST__RETRY_FIRST_NS;
+        assert_true(qst__retry_due(&retry, &clock));
+    }
 }
 
 static void a_success_forgets(void **state)
@@ -64,11 +81,11 @@ static void a_success_forgets(void **state)
     qst__retry retry = {0, 0};
 
     (void)state;
-    qst__retry_failed(&retry, &clock);
-    qst__retry_failed(&retry, &clock);
+    qst__retry_failed(&retry, false, &clock);
+    qst__retry_failed(&retry, false, &clock);
     qst__retry_done(&retry);
     assert_true(qst__retry_due(&retry, &clock));
-    qst__retry_failed(&retry, &clock);
+    qst__retry_failed(&retry, false, &clock);
     s.now += QST__RETRY_FIRST_NS;
     assert_true(qst__retry_due(&retry, &clock));
 }
@@ -78,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_failed),
         cmocka_unit_test(later_each_time_and_then_no_more),
+        cmocka_unit_test(as_long_as_nobody_could),
         cmocka_unit_test(a_success_forgets),
     };
 
