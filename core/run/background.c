@@ -11,6 +11,7 @@
 #include "run/background.h"
 
 #include "cl/ahead.h"
+#include "cl/canary.h"
 #include "plug/registry.h"
 
 #include <sched.h>
@@ -95,6 +96,7 @@ qst_status qst__background_build(qst__site *site, const qst_program *desc, const
     qst__worker   *w = atomic_load(&site->ctx->worker);
     qst__ahead_job job = {site->device, desc, recipe, program, operand_bytes, who, &site->closing, NULL};
     uint64_t       took;
+    qst_error      died = {0};
     qst_status     status;
 
     if (!qst__background_here(site->ctx))
@@ -104,10 +106,12 @@ qst_status qst__background_build(qst__site *site, const qst_program *desc, const
     if (!w->ahead)
         return QST_OK;
     job.urgent = &w->urgent;
-    status = qst__ahead_build(w->ahead, &job, &took, err);
+    status = qst__ahead_build(w->ahead, &job, &took, &died);
     qst__waits_add(&site->ctx->cl_counters.waits, took, took);
     *ns += took;
-    return status;
+    if (status == QST_E_REFUSED && qst__canary_blames(&site->programs, died.text, err) != QST_OK)
+        return QST_E_BUILD;
+    return status == QST_OK ? QST_OK : qst__pass(err, &died);
 }
 
 /* ---- Leaving the device to the calls ----------------------------------------------------------------------------- */

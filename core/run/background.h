@@ -19,8 +19,8 @@ void qst__background_end(qst_context *ctx);
 
 /* On the worker's thread, and where tune.ahead is on: has the program and those of the recipe's kernels that are of it
  * built ahead by a process of its own (cl/ahead.h), so that the driver compiles nothing in this one while calls go on.
- * operand_bytes: by operand. Adds to *ns what it took. E_REFUSED: it would kill this process. Elsewhere, and where there
- * is no forerunner: nothing, QST_OK. */
+ * operand_bytes: by operand. Adds to *ns what it took. E_REFUSED: it would kill this process. E_BUILD: that died, and
+ * nothing builds now (qst__programs_unable). Elsewhere, and where there is no forerunner: nothing, QST_OK. */
 qst_status qst__background_build(qst__site *site, const qst_program *desc, const qst__recipe *recipe, uint32_t program,
                                  const uint64_t *operand_bytes, const char *who, uint64_t *ns, qst_error *err);
 /* On the worker's thread, after it gave the device's lease back. Where one of its runs took longer than a call may well

@@ -2,7 +2,6 @@
  *
  * way.c: binds a candidate, the trivial candidate or a judge's phase to an exact problem, and runs what was bound.
  */
-#include "cl/canary.h"
 #include "model/field.h"
 #include "run/background.h"
 #include "run/quarantine.h"
@@ -131,8 +130,6 @@ static qst_status build_ahead(const binder *b, const qst_program *desc, const qs
     for (i = 0; i < op->n_operands; i++)
         bytes[i] = op->span(op->user, b->problem, i);
     status = qst__background_build(b->shelf->site, desc, recipe, program, bytes, b->who, &way->build_ns, &why);
-    if (status == QST_E_REFUSED && qst__canary_blames(&b->shelf->site->programs, why.text, err) != QST_OK)
-        return QST_E_BUILD;
     if (status == QST_E_REFUSED && !is_vital(b))
         qst__quarantine_bar(b->shelf, way->candidate, b->problem, why.text);
     return status == QST_OK ? QST_OK : qst__pass(err, &why);
