@@ -151,7 +151,7 @@ runs 1 tune --sizes 33 --pin nobody --set store.environment=barred --set log=err
 grep -qE '^qst: 33: no candidate is pinned: candidates\.pin \(nobody\) leaves out ([0-9]+) of \1; ' "$err"
 verdict $? '  one line: nobody is pinned'
 runs 1 tune --sizes 33 --pin 'matmul.gemv.*' --set store.environment=barred
-grep -qE '^qst: 33: no candidate that may run was found right: candidates\.pin \(matmul\.gemv\.\*\) leaves out ' "$err"
+grep -qE '^qst: 33: no candidate that may run was found right and takes this problem: candidates\.pin \(matmul\.gemv\.\*\) leaves out ' "$err"
 verdict $? '  one line: who is pinned cannot'
 runs 0 tune 'matmul m=4 n=4 k=0' --deny '*' --set store.environment=barred
 matches '^known .* trivial '

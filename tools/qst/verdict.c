@@ -95,7 +95,7 @@ static char *tell_barred(const json_t *deny, size_t denied, const json_t *pin, s
     char *by_deny = leaves_out("candidates.deny", deny, denied, of);
     char *by_pin = leaves_out("candidates.pin", pin, unpinned, of);
     char *text = out_text("%s:%s%s%s",
-                          denied + unpinned < of ? "no candidate that may run was found right"
+                          denied + unpinned < of ? "no candidate that may run was found right and takes this problem"
                           : !unpinned            ? "every candidate is denied"
                           : !denied              ? "no candidate is pinned"
                                                  : "every candidate is denied or not pinned",
