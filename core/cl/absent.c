@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/getenv.h"
+#include "cl/pocl_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -46,14 +47,11 @@ static void note_folder(drivers *found, const char *folder)
         (void)closedir(stream);
 }
 
-/* PoCL 3.1 takes the first of these that is set. False: longer than it could use. */
+/* False: longer than it could use. */
 static bool pocl_folder(char folder[PATH_MAX_BYTES])
 {
-    const char *own = qst__getenv("POCL_CACHE_DIR"), *cache = qst__getenv("XDG_CACHE_HOME"),
-               *home = qst__getenv("HOME");
-    const char *base = own ? own : cache ? cache : home ? home : "/tmp";
-    const char *more = own ? "" : !cache && home ? "/.cache/pocl/kcache" : "/pocl/kcache";
-    return snprintf(folder, PATH_MAX_BYTES, "%s%s", base, more) < PATH_MAX_BYTES;
+    return qst__pocl_folder(qst__getenv("POCL_CACHE_DIR"), qst__getenv("XDG_CACHE_HOME"), qst__getenv("HOME"), folder,
+                            PATH_MAX_BYTES) < PATH_MAX_BYTES;
 }
 
 /* What keeps PoCL from making its folder, in `why`; false: nothing does. */

@@ -156,7 +156,7 @@ if [ -e /etc/OpenCL/vendors/pocl.icd ]; then
     cp /etc/OpenCL/vendors/pocl.icd "$work/vendors"
     for named in "XDG_CACHE_HOME=$work/home/.cache" "POCL_CACHE_DIR=$work/home/.cache/pocl/x" "HOME=$work/home"; do
         for verb in devices doctor; do
-            env -u POCL_CACHE_DIR -u XDG_CACHE_HOME "OCL_ICD_VENDORS=$work/vendors" "$named" \
+            env -u POCL_CACHE_DIR XDG_CACHE_HOME= "OCL_ICD_VENDORS=$work/vendors" "$named" \
                 timeout 240 "$qst" "$verb" >"$out" 2>"$err"
             [ $? -eq 1 ] && cat "$out" "$err" | grep -qF "PoCL offers none, since its cache folder cannot be made: \
 '$work/home/.cache/pocl' is not a folder"

@@ -4,6 +4,7 @@
  * is the table's business. */
 #include "cache.h"
 #include "check.h"
+#include "core/cl/pocl_folder.h"
 #include "device.h"
 #include "log.h"
 #include "out.h"
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 enum { GOOD, WARN, FAIL };
+enum { POCL_PATH = 4096 };
 
 typedef struct doctor {
     device_handle device;
@@ -197,20 +199,11 @@ static char *unwritable(const char *path)
     return why;
 }
 
-/* As PoCL 3.1 finds it. */
-static char *pocl_folder(void)
-{
-    const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (own && own[0])
-        return out_text("%s", own);
-    if (cache && cache[0])
-        return out_text("%s/pocl/kcache", cache);
-    return home && home[0] ? out_text("%s/.cache/pocl/kcache", home) : out_text("/tmp/pocl/kcache");
-}
-
 static void pocl_cache(doctor *d)
 {
-    char *folder = pocl_folder(), *why = unwritable(folder);
+    char folder[POCL_PATH];
+    (void)qst__pocl_folder(getenv("POCL_CACHE_DIR"), getenv("XDG_CACHE_HOME"), getenv("HOME"), folder, sizeof folder);
+    char *why = unwritable(folder);
     if (!why)
         say(d, GOOD, "driver's cache", out_text("%s", folder), NULL);
     else
@@ -219,7 +212,6 @@ static void pocl_cache(doctor *d)
             strstr(why, "RLIMIT_FSIZE") ? "raise the limit on the size of files (ulimit -f)" : POCL_ADVICE);
     d->cannot_build = why != NULL;
     free(why);
-    free(folder);
 }
 
 static void driver_cache(doctor *d)
