@@ -18,7 +18,7 @@
 
 #define LOOKUPS 1000 /* of the child, at most one a key */
 
-/* ---- The child ---------------------------------------------------------------------------------------------------- */
+/* ---- The children ------------------------------------------------------------------------------------------------- */
 
 /* A line of /proc/self/status in KiB, 0 where there is none. */
 static double memory_kb(const char *name)
@@ -78,7 +78,8 @@ static int look(const device_handle *device, char *ids, double open_ms, double b
     return good ? 0 : EXIT_FAILED;
 }
 
-static int child(const args_common *common, const bench_options *o)
+/* Looks some answers up, whose ids are in a file. */
+static int look_child(const args_common *common, const bench_options *o)
 {
     device_handle device;
     size_t        length;
@@ -94,11 +95,47 @@ static int child(const args_common *common, const bench_options *o)
     return status;
 }
 
-/* ---- The parent --------------------------------------------------------------------------------------------------- */
+/* Puts answers in, and the ids of some, spread over them, into `ids`. */
+static bool seed(const device_handle *device, int64_t keys, out_buffer *ids)
+{
+    static const qst_cache_time times[] = {{"bench.app.loop/1", 123456}, {"bench.app.wide/1", 98765}};
+    qst_error                   err = {0};
+    char                        id[QST_CACHE_ID_BYTES];
+    int64_t                     step = keys > LOOKUPS ? keys / LOOKUPS : 1;
+    qst_status                  status = QST_OK;
+    for (int64_t i = 0; i < keys && status >= 0; i++) {
+        char *key = out_text("n=%" PRId64 " kind=filled", i);
+        status = qst_cache_seed(device->context, "a device of the bench", "bench", key, times, 2, id, &err);
+        free(key);
+        if (i % step == 0) {
+            out_gather(ids, id, strlen(id));
+            out_gather(ids, "\n", 1);
+        }
+    }
+    if (status < 0)
+        out_error("bench store", status, &err);
+    return status >= 0;
+}
 
-typedef struct filled {
-    char *folder, *settings, *ids;
-} filled;
+static int fill_child(const args_common *common, const bench_options *o)
+{
+    device_handle device;
+    out_buffer    ids = {NULL, 0, 0};
+    int           status = device_context(&device, common, QST_NO_PLUGINS);
+    if (status != 0)
+        return status;
+    uint64_t start = device_now();
+    if (!seed(&device, o->keys, &ids))
+        status = EXIT_FAILED;
+    double took_s = (double)(device_now() - start) / 1e9;
+    if (status == 0 && (status = file_write(o->file, ids.text, ids.length)) == 0)
+        out_json(out_need(json_pack("{s:f}", "fill_s", took_s)));
+    device_close(&device);
+    free(ids.text);
+    return status;
+}
+
+/* ---- The parent --------------------------------------------------------------------------------------------------- */
 
 /* All sizes. */
 typedef struct course {
@@ -108,83 +145,55 @@ typedef struct course {
     char              *folder; /* of the one that is measured */
 } course;
 
-/* Puts the answers in, and the ids of some, spread over them, into a file. */
-static bool fill(const filled *f, const args_common *common, int64_t keys, double *took_s)
+/* What a process of its own reports; NULL after one line. */
+static json_t *child(const char *what, const char *keys, const char *ids, const char *settings)
 {
-    static const qst_cache_time times[] = {{"bench.app.loop/1", 123456}, {"bench.app.wide/1", 98765}};
-    args_common                 own = *common;
-    device_handle               device;
-    out_buffer                  ids = {NULL, 0, 0};
-    qst_error                   err = {0};
-    char                        id[QST_CACHE_ID_BYTES];
-    int64_t                     step = keys > LOOKUPS ? keys / LOOKUPS : 1;
-    own.config = f->settings;
-    own.set.n = own.pin.n = own.deny.n = 0;
-    own.device = own.platform = NULL;
-    own.level = 0;
-    own.budget = -1;
-    if (device_context(&device, &own, QST_NO_PLUGINS) != 0)
-        return false;
-    uint64_t   start = device_now();
-    qst_status status = QST_OK;
-    for (int64_t i = 0; i < keys && status >= 0; i++) {
-        char *key = out_text("n=%" PRId64 " kind=filled", i);
-        if (i % 10000 == 0)
-            out_progress("%" PRId64 " of %" PRId64 " keys", i, keys);
-        status = qst_cache_seed(device.context, "a device of the bench", "bench", key, times, 2, id, &err);
-        free(key);
-        if (i % step == 0) {
-            out_gather(&ids, id, strlen(id));
-            out_gather(&ids, "\n", 1);
-        }
+    const char *words[] = {"store", "--child", what, "--keys", keys, "--file", ids, "--config", settings, NULL};
+    char       *output;
+    double      ms;
+    json_t     *report = NULL;
+    if (bench_child(words, &output, &ms) == 0) {
+        out_buffer text = {output, strlen(output), 0};
+        report = out_parse("bench store", &text);
     }
-    out_progress(NULL);
-    *took_s = (double)(device_now() - start) / 1e9;
-    bool good = status >= 0 || (out_error("bench store", status, &err), false);
-    good = good && file_write(f->ids, ids.text, ids.length) == 0;
-    device_close(&device);
-    free(ids.text);
-    return good;
+    free(output);
+    return report;
 }
 
-static void finish(filled *f, course *c)
+static void drop(course *c)
 {
-    file_folder_remove(f->folder);
+    file_folder_remove(c->folder);
     stop_hold();
+    free(c->folder);
     c->folder = NULL;
     stop_go();
-    free(f->folder);
-    free(f->settings);
-    free(f->ids);
 }
 
-/* One size: a row of results, NULL after one line. */
+/* One size: a row of results, NULL after one line. The folder is written into by processes of their own alone, which a
+ * teller ends before it takes the folder away. */
 static json_t *measure(course *c, int64_t keys)
 {
-    filled  f = {NULL, NULL, NULL};
-    double  took_s, ms;
-    char   *output = NULL;
-    json_t *row = NULL;
+    json_t *row = NULL, *filled = NULL;
     stop_hold();
-    c->folder = f.folder = file_folder();
+    c->folder = file_folder();
     stop_go();
-    if (f.folder) {
-        f.ids = out_text("%s/ids", f.folder);
-        f.settings = bench_settings(c->common, f.folder, NULL);
-    }
-    if (f.settings && fill(&f, c->common, keys, &took_s)) {
-        const char *words[] = {"store", "--child", "look", "--file", f.ids, "--config", f.settings, NULL};
-        if (bench_child(words, &output, &ms) == 0) {
-            out_buffer text = {output, strlen(output), 0};
-            row = out_parse("bench store", &text);
-        }
-        free(output);
-    }
+    if (!c->folder)
+        return NULL;
+    char *ids = out_text("%s/ids", c->folder), *number = out_text("%" PRId64, keys);
+    char *settings = bench_settings(c->common, c->folder, NULL);
+    out_progress("%s keys", number);
+    if (settings && (filled = child("fill", number, ids, settings)))
+        row = child("look", number, ids, settings);
+    out_progress(NULL);
     if (row) {
         json_object_set_new(row, "keys", json_integer((json_int_t)keys));
-        json_object_set_new(row, "fill_s", json_real(took_s));
+        json_object_update(row, filled);
     }
-    finish(&f, c);
+    json_decref(filled);
+    free(settings);
+    free(number);
+    free(ids);
+    drop(c);
     return row;
 }
 
@@ -234,7 +243,7 @@ int filled_bench(const args_common *common, const bench_options *o)
     course               c = {.common = common};
     int                  status = 0;
     if (o->child)
-        return child(common, o);
+        return strcmp(o->child, "fill") == 0 ? fill_child(common, o) : look_child(common, o);
     char *settings = bench_settings(common, "", NULL);
     if (!settings)
         return EXIT_USAGE;

@@ -5,18 +5,15 @@
  * lives, and in them what the call takes, from nothing to the end of its kernel: a driver may take 200 ms to start, and now
  * ten more, now ten less. */
 #include "bench.h"
-#include "cache.h"
 #include "core/cl/place.h"
 #include "device.h"
 #include "file.h"
 #include "lookup.h"
-#include "lookup_candidate.h"
 #include "out.h"
 #include "stop.h"
 #include "verb.h"
 
 #include <inttypes.h>
-#include <quernstone/cache.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,52 +99,25 @@ static int place_device(first *f, const args_common *common)
     return status;
 }
 
-static bool holds(const out_buffer *bytes, const char *word)
+/* The winner's binary, into a file. */
+static bool take_binary(const first *f)
 {
-    size_t n = strlen(word);
-    for (size_t i = 0; i + n <= bytes->length; i++)
-        if (memcmp(bytes->text + i, word, n) == 0)
-            return true;
-    return false;
+    const char *words[] = {"first", "--child", "binary", "--file", f->binary, "--config", f->settings, NULL};
+    char       *output;
+    double      ms;
+    int         code = bench_child(words, &output, &ms);
+    free(output);
+    return code == 0;
 }
 
-/* The winner's binary, out of the store into a file: the program that has the kernel's name in it. */
-static bool take_binary(first *f, qst_context *context)
-{
-    json_t *all = cache_ask(context, "bench first", qst_cache_list);
-    bool    found = false;
-    for (size_t i = 0; i < json_array_size(all) && !found; i++) {
-        out_buffer  bytes = {NULL, 0, 0};
-        const char *id = out_member(json_array_get(all, i), "id");
-        if (strcmp(out_member(json_array_get(all, i), "table"), "programs") == 0 &&
-            qst_cache_extract(context, id, out_gather, &bytes, NULL) >= 0 && holds(&bytes, LOOKUP_ENTRY))
-            found = file_write(f->binary, bytes.text, bytes.length) == 0;
-        free(bytes.text);
-    }
-    json_decref(all);
-    if (!found)
-        out_fail("bench first: the store has no binary of the winner; is store.backend lmdb, and programs.cache on?");
-    return found;
-}
-
-/* Tunes in a process of its own, then has a look at what that left. 0, or the exit code after one line. */
+/* Tunes in a process of its own, then has another take what that left: this one writes nothing into the folder, so that a
+ * teller takes it away for good once it has ended the one that runs. 0, or the exit code after one line. */
 static int prepare(first *f, const args_common *common)
 {
-    args_common   own = *common;
-    device_handle device;
-    double        ignored;
-    int           status = fresh_cache(f, -3) ? place_device(f, common) : EXIT_FAILED;
-    own.config = f->settings; /* all the rest is in it */
-    own.set.n = own.pin.n = own.deny.n = 0;
-    own.device = own.platform = NULL;
-    own.level = 0;
-    own.budget = -1;
-    if (status == 0 && play(f, false, -2, &ignored) < 0)
+    double ignored;
+    int    status = place_device(f, common);
+    if (status == 0 && (play(f, false, -2, &ignored) < 0 || !take_binary(f)))
         status = EXIT_FAILED;
-    if (status == 0 && (status = device_context(&device, &own, QST_NO_PLUGINS)) == 0) {
-        status = take_binary(f, device.context) ? 0 : EXIT_FAILED;
-        device_close(&device);
-    }
     return status;
 }
 

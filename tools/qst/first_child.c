@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * first_child.c: the processes that `qst bench first` starts: one call by the library, or the same launch by hand. */
+ * first_child.c: the processes that `qst bench first` starts: one call by the library, the same launch by
+ * hand, and before these, what takes the binary for it out of the store. */
 #include "bench.h"
+#include "cache.h"
 #include "core/cl/place.h"
 #include "data.h"
 #include "file.h"
@@ -12,11 +14,12 @@
 #include "verb.h"
 
 #include <inttypes.h>
+#include <quernstone/cache.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What both children do ---------------------------------------------------------------------------------------- */
+/* ---- What these do ------------------------------------------------------------------------------------------------ */
 
 typedef struct job {
     device_handle device;
@@ -161,7 +164,49 @@ static int child_by_hand(const bench_options *o)
     return good ? 0 : EXIT_FAILED;
 }
 
+/* ---- The child that gives it a binary ------------------------------------------------------------------------------ */
+
+static bool holds(const out_buffer *bytes, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= bytes->length; i++)
+        if (memcmp(bytes->text + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* The winner's binary, out of the store into a file: the program that has the kernel's name in it. */
+static bool take_binary(qst_context *context, const char *path)
+{
+    json_t *all = cache_ask(context, "bench first", qst_cache_list);
+    bool    found = false;
+    for (size_t i = 0; i < json_array_size(all) && !found; i++) {
+        out_buffer  bytes = {NULL, 0, 0};
+        const char *id = out_member(json_array_get(all, i), "id");
+        if (strcmp(out_member(json_array_get(all, i), "table"), "programs") == 0 &&
+            qst_cache_extract(context, id, out_gather, &bytes, NULL) >= 0 && holds(&bytes, LOOKUP_ENTRY))
+            found = file_write(path, bytes.text, bytes.length) == 0;
+        free(bytes.text);
+    }
+    json_decref(all);
+    if (!found)
+        out_fail("bench first: the store has no binary of the winner; is store.backend lmdb, and programs.cache on?");
+    return found;
+}
+
+static int child_binary(const args_common *common, const bench_options *o)
+{
+    device_handle device;
+    int           status = device_context(&device, common, QST_NO_PLUGINS);
+    if (status == 0 && !take_binary(device.context, o->file))
+        status = EXIT_FAILED;
+    device_close(&device);
+    return status;
+}
+
 int first_child(const args_common *common, const bench_options *o)
 {
+    if (strcmp(o->child, "binary") == 0)
+        return child_binary(common, o);
     return strcmp(o->child, "hand") == 0 ? child_by_hand(o) : child_with(common, o);
 }
