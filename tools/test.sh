@@ -68,15 +68,17 @@ probe_tsan() { # a folder
 }
 
 dev="-DCMAKE_BUILD_TYPE=Debug -DQST_WERROR=ON -DQST_BUILD_TESTS=ON"
+# What PoCL compiled for one of the builds, the next need not wait for again.
+pocl="-DQST_TEST_POCL_CACHE=$PWD/build/pocl"
 # shellcheck disable=SC2086
-if configure build/test $dev; then
+if configure build/test $dev "$pocl"; then
     run build/test all
 else
     failed=$((failed + 1))
 fi
 # The kernels are the same compiled by the driver, so their tests add nothing here.
 # shellcheck disable=SC2086
-if configure build/asan $dev "-DQST_SANITIZE=address;undefined"; then
+if configure build/asan $dev "$pocl" "-DQST_SANITIZE=address;undefined"; then
     run build/asan all -L "unit|abi|integration"
 else
     failed=$((failed + 1))

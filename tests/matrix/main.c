@@ -10,7 +10,7 @@
  * each pair of levels of two factors is met by somebody. With it: each form, size, layout and type, scalars and classes in
  * turn, by every candidate; in an order that has all levels early, so that after SIGTERM, which ends a run with its counts,
  * what ran is a sample. --huge: offsets beyond 2^31 instead. --shard: those points of --whole; --share: those candidates,
- * which builds each program in one process only. --config names the device and the plugins, as for the library. Exit 0:
+ * of the whole or of the one thinned cover, which builds each program in one process only. --config names the device and the plugins, as for the library. Exit 0:
  * nothing was wrong, and something ran where there was a candidate to run.
  */
 #include "bench.h"
@@ -108,15 +108,24 @@ static void take(cover *c, const point *x)
     }
 }
 
-static bool wanted(const matrix_bench *b, uint32_t candidate, const choice *what)
+static bool in_share(uint32_t candidate, const choice *what)
 {
-    return candidate % what->share.count == what->share.index &&
-           (!what->only || fnmatch(what->only, bench_name(b, candidate), 0) == 0);
+    return candidate % what->share.count == what->share.index;
 }
 
-/* Points for one candidate until none that is drawn has a level that is new to it. Levels that it never could meet count
- * as not applicable, with the reason that it gave. */
-static void cover_candidate(matrix_bench *b, cover *c, uint32_t candidate)
+static bool is_named(const matrix_bench *b, uint32_t candidate, const choice *what)
+{
+    return !what->only || fnmatch(what->only, bench_name(b, candidate), 0) == 0;
+}
+
+static bool wanted(const matrix_bench *b, uint32_t candidate, const choice *what)
+{
+    return in_share(candidate, what) && is_named(b, candidate, what);
+}
+
+/* Points for one candidate until none that is drawn has a level that is new to it. Where another share runs them they
+ * are taken all the same, so that all shares go by one cover. */
+static void cover_candidate(matrix_bench *b, cover *c, uint32_t candidate, bool runs)
 {
     memset(c->own, 0, sizeof c->own);
     while (!ended()) {
@@ -134,12 +143,13 @@ static void cover_candidate(matrix_bench *b, cover *c, uint32_t candidate)
         if (!most)
             break;
         take(c, &best);
-        bench_run(b, &best, &candidate, 1);
+        if (runs)
+            bench_run(b, &best, &candidate, 1);
     }
 }
 
-/* Levels that a candidate did not meet: one more point each, to have its reason. */
-static void tell_unmet(matrix_bench *b, cover *c, uint32_t candidate)
+/* Levels that a candidate did not meet count as not applicable: one more point each, to have the reason that it gives. */
+static void tell_unmet(matrix_bench *b, cover *c, uint32_t candidate, bool runs)
 {
     uint32_t f, l, i;
     for (f = 0; f < FACTORS; f++)
@@ -152,7 +162,7 @@ static void tell_unmet(matrix_bench *b, cover *c, uint32_t candidate)
                 if (!bench_applies(b, candidate, &x, &why))
                     last = why;
             }
-            if (last)
+            if (last && runs)
                 bench_refused(b, candidate, last);
         }
 }
@@ -187,11 +197,11 @@ static void thinned(matrix_bench *b, const choice *what)
     if (!c.pairs)
         return;
     for (i = 0; i < b->n && !ended(); i++)
-        if (wanted(b, i, what)) {
-            cover_candidate(b, &c, i);
-            tell_unmet(b, &c, i);
+        if (is_named(b, i, what)) {
+            cover_candidate(b, &c, i, in_share(i, what));
+            tell_unmet(b, &c, i, in_share(i, what));
         }
-    if (!what->only && what->share.count == 1 && !ended())
+    if (!what->only && what->share.index == 0 && !ended())
         printf("all %u pairs of levels met\n", cover_rest(b, &c));
     free(c.pairs);
 }
