@@ -208,6 +208,31 @@ void qst__programs_expect(qst__programs *programs, const qst_program *desc)
     qst__free(programs->alloc, options);
 }
 
+static bool has_binary(const qst__programs *programs, const uint8_t digest[32])
+{
+    const qst__binaries *from = &programs->binaries;
+    uint8_t             *bytes = NULL;
+    size_t               length = 0;
+    bool                 there = from->load && from->load(from->user, digest, &bytes, &length) == QST_OK;
+    qst__free(programs->alloc, bytes);
+    return there;
+}
+
+bool qst__programs_ready(qst__programs *programs, const qst_program *desc)
+{
+    uint8_t digest[32];
+    int     state = QST__PROGRAM_FAILED;
+
+    if (qst__programs_digest(programs, desc, digest, NULL) != QST_OK)
+        return false;
+    qst__lock_take(&programs->lock);
+    qst__program *program = find_or_add(programs, digest);
+    if (program)
+        state = program->state;
+    qst__lock_give(&programs->lock);
+    return state == QST__PROGRAM_BUILT || (state == QST__PROGRAM_EMPTY && has_binary(programs, digest));
+}
+
 void qst__programs_vital(qst__programs *programs, const qst_program *desc)
 {
     qst__program *program;

@@ -91,6 +91,9 @@ static inline bool qst__programs_unable(const qst_error *err)
  * is got. */
 void qst__programs_expect(qst__programs *programs, const qst_program *desc);
 
+/* Is it built in this process, or is there a binary of it? */
+bool qst__programs_ready(qst__programs *programs, const qst_program *desc);
+
 /* From now on no kept failure of the program is believed, and none of it is kept: for what nothing works without, and which is
  * known to be right. It is tried once a process then, whatever became of it in others. */
 void qst__programs_vital(qst__programs *programs, const qst_program *desc);

@@ -55,12 +55,13 @@ typedef struct qst__finding {
 } qst__finding;
 
 enum {
-    QST__VERDICT_PARTIAL = 1u << 0, /* the budget, or our death, ended it: the next miss goes on */
-    QST__VERDICT_ROOF = 1u << 1,    /* the roof ended it: who has most samples under limit_ns wins */
-    QST__VERDICT_MEDIANS = 1u << 3, /* decided by medians alone */
-    QST__VERDICT_COLD = 1u << 4,    /* operands were out of the caches before each sample */
-    QST__VERDICT_PROVEN = 1u << 5,  /* who does not build did not while others did; without it they are tried again */
-    QST__VERDICT_PRIOR = 1u << 2    /* from elsewhere (another driver, an older judge, an import): to be re-checked */
+    QST__VERDICT_PARTIAL = 1u << 0,  /* the budget, or our death, ended it: the next miss goes on */
+    QST__VERDICT_ROOF = 1u << 1,     /* the roof ended it: who has most samples under limit_ns wins */
+    QST__VERDICT_MEDIANS = 1u << 3,  /* decided by medians alone */
+    QST__VERDICT_COLD = 1u << 4,     /* operands were out of the caches before each sample */
+    QST__VERDICT_COMPARED = 1u << 6, /* beside ROOF: who was tried was compared to the end all the same */
+    QST__VERDICT_PROVEN = 1u << 5,   /* who does not build did not while others did; without it they are tried again */
+    QST__VERDICT_PRIOR = 1u << 2     /* from elsewhere (another driver, an older judge, an import): to be re-checked */
 };
 
 typedef struct qst__verdict {

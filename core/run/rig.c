@@ -213,6 +213,12 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
     return QST_OK;
 }
 
+static bool rig_ready(void *self, uint32_t candidate)
+{
+    const qst__bench *r = self;
+    return r->tried[candidate].main || qst__way_ready(r->shelf, candidate, &r->main.key, r->main.problem);
+}
+
 static qst_status rig_check(void *self, uint32_t candidate, uint64_t best_ns, double slow_factor, qst__checked *out,
                             qst_error *err)
 {
@@ -297,6 +303,7 @@ qst_status qst__rig_create(qst__rig *rig, qst__route *route, uint32_t depth, qst
     rig->check = rig_check;
     rig->sample = qst__bench_sample;
     rig->close = rig_close;
+    rig->ready = rig_ready;
     return QST_OK;
 }
 

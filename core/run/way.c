@@ -66,20 +66,23 @@ static qst_status take_program(const binder *b, uint32_t index, qst_program *out
     return status;
 }
 
-/* Builds what a recorded recipe launches. */
-static void expect(const binder *b, const qst__recipe *recipe)
+typedef bool program_visit(qst__programs *programs, const qst_program *desc);
+
+/* Visits each program that a recorded recipe launches; were all visits true? */
+static bool each_program(const binder *b, const qst__recipe *recipe, program_visit *visit)
 {
     uint32_t    i, seen = 0;
     qst_program desc;
+    bool        all = true;
 
     for (i = 0; i < recipe->n_steps; i++) {
         uint32_t p = recipe->steps[i].program;
         if (recipe->steps[i].op || p >= QST_PROGRAMS_MAX || (seen >> p & 1))
             continue;
         seen |= 1u << p;
-        if (take_program(b, p, &desc, NULL) == QST_OK)
-            qst__programs_expect(&b->shelf->site->programs, &desc);
+        all = take_program(b, p, &desc, NULL) == QST_OK && visit(&b->shelf->site->programs, &desc) && all;
     }
+    return all;
 }
 
 /* A step that calls another operation: its route here, made ready (tuned, where the policy says so) before anything of
@@ -308,15 +311,18 @@ qst_status qst__way_judge(qst__runner **runner, qst__shelf *shelf, const void *p
     return status;
 }
 
-void qst__way_expect(qst__shelf *shelf, uint32_t candidate, const qst__key *key, const void *problem)
+/* The same of a candidate for a problem; false where it launches none. */
+static bool each_of(qst__shelf *shelf, uint32_t candidate, const qst__key *key, const void *problem,
+                    program_visit *visit)
 {
     const qst__candidate *c = &shelf->set->model.candidates[candidate];
     binder                b;
     qst__recipe           recipe;
+    bool                  all;
 
     if (!c->desc.steps || !qst__candidate_takes(c, problem, shelf->set->model.op.problem_size) ||
         (c->desc.can_run && c->desc.can_run(c->desc.user, &shelf->site->facts.device, problem, NULL) != QST_OK))
-        return;
+        return false;
     memset(&b, 0, sizeof b);
     b.shelf = shelf;
     b.who = c->name;
@@ -324,9 +330,25 @@ void qst__way_expect(qst__shelf *shelf, uint32_t candidate, const qst__key *key,
     b.candidate = &c->desc;
     b.key = qst__key_view(key);
     qst__recipe_init(&recipe, &shelf->site->ctx->alloc, shelf->set->model.op.n_operands, false);
-    if (record(&b, &recipe, NULL) == QST_OK)
-        expect(&b, &recipe);
+    all = record(&b, &recipe, NULL) == QST_OK && each_program(&b, &recipe, visit);
     qst__recipe_finish(&recipe);
+    return all;
+}
+
+static bool expect(qst__programs *programs, const qst_program *desc)
+{
+    qst__programs_expect(programs, desc);
+    return true;
+}
+
+void qst__way_expect(qst__shelf *shelf, uint32_t candidate, const qst__key *key, const void *problem)
+{
+    (void)each_of(shelf, candidate, key, problem, expect);
+}
+
+bool qst__way_ready(qst__shelf *shelf, uint32_t candidate, const qst__key *key, const void *problem)
+{
+    return each_of(shelf, candidate, key, problem, qst__programs_ready);
 }
 
 void qst__way_expect_judge(qst__shelf *shelf, const void *problem, uint32_t phase)
@@ -344,7 +366,7 @@ void qst__way_expect_judge(qst__shelf *shelf, const void *problem, uint32_t phas
     qst__recipe_init(&recipe, &shelf->site->ctx->alloc, shelf->set->model.op.n_operands, true);
     qst__recipe_steps(&recipe, &steps);
     if (judge->steps(judge->user, &shelf->site->facts.device, problem, phase, QST__JUDGE_SEED, &steps) == QST_OK)
-        expect(&b, &recipe);
+        (void)each_program(&b, &recipe, expect);
     qst__recipe_finish(&recipe);
 }
 

@@ -17,14 +17,14 @@ static bool preferred(const qst__finding *a, const qst__finding *b)
     return strcmp(a->name, b->name) < 0;
 }
 
-/* How many samples were under the roof; counts only where the roof ended the tuning, for then a candidate with less
+/* How many samples were under the roof; counts only where the roof ended the comparison, for then a candidate with less
  * evidence than another does not win on one lucky sample. */
 static uint32_t evidence(const qst__verdict *verdict, uint32_t i)
 {
     const qst__samples *samples = &verdict->findings[i].samples;
     uint32_t            count = 0;
 
-    if (!(verdict->flags & QST__VERDICT_ROOF) || !verdict->limit_ns)
+    if ((verdict->flags & (QST__VERDICT_ROOF | QST__VERDICT_COMPARED)) != QST__VERDICT_ROOF || !verdict->limit_ns)
         return 0;
     while (count < samples->count && qst__samples_under(samples, verdict->limit_ns, count + 1))
         count++;

@@ -177,7 +177,11 @@ void qst__schedule_sampling(qst__schedule *s)
     shorten(s);
     compare(s);
     narrow(s);
-    while (!s->roofed && allow(s)) {
+    while (qst__schedule_goes_on(s)) {
+        if (!allow(s)) {
+            s->compared = true;
+            return;
+        }
         if (qst__schedule_spent(s)) {
             s->spent = true;
             return;
@@ -187,8 +191,8 @@ void qst__schedule_sampling(qst__schedule *s)
         backwards = !backwards;
         compare(s);
         for (uint32_t i = 0; i < s->n; i++)
-            s->roofed = s->roofed || qst__schedule_confirmed(s, i);
-        if (!s->roofed) {
+            qst__schedule_roof(s, i);
+        if (qst__schedule_goes_on(s)) {
             eliminate(s);
             narrow(s);
         }

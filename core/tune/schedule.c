@@ -85,6 +85,28 @@ bool qst__schedule_confirmed(const qst__schedule *s, uint32_t candidate)
     return s->limit_ns && s->live[candidate] && qst__samples_under(&s->samples[candidate], s->limit_ns, s->confirm);
 }
 
+/* Runs that a look at one more takes, about: the first, the judge's, samples. */
+#define LOOK_RUNS 5
+
+void qst__schedule_roof(qst__schedule *s, uint32_t candidate)
+{
+    if (s->roofed || !qst__schedule_confirmed(s, candidate))
+        return;
+    s->roofed = true;
+    s->roofed_ns = s->spent_ns;
+}
+
+/* What another may gain is a part of each later call; what looking at it costs is known where nothing is to be built. */
+static bool may_look(const qst__schedule *s, uint64_t spent_ns)
+{
+    return s->task->rig->ready && spent_ns + LOOK_RUNS * qst__schedule_best(s) <= QST__ROOFED_LOOK_NS;
+}
+
+bool qst__schedule_goes_on(const qst__schedule *s)
+{
+    return !s->roofed || may_look(s, 0);
+}
+
 /* ---- Candidates that drop out ---------------------------------------------------------------------------------- */
 
 /* The one that set the pace was wrong: whoever was dropped for being slower than it gets another chance. */
@@ -312,11 +334,11 @@ static qst_status check(qst__schedule *s, uint32_t candidate, uint64_t best)
  * candidate is sampled meanwhile. */
 static void confirm(qst__schedule *s, uint32_t candidate)
 {
-    if (!s->limit_ns || !qst__samples_under(&s->samples[candidate], s->limit_ns, 1))
+    if (s->roofed || !s->limit_ns || !qst__samples_under(&s->samples[candidate], s->limit_ns, 1))
         return;
     while (s->live[candidate] && s->turns[candidate] < s->confirm)
         qst__schedule_sample(s, candidate, ++s->clock_round);
-    s->roofed = qst__schedule_confirmed(s, candidate);
+    qst__schedule_roof(s, candidate);
 }
 
 static void contact(qst__schedule *s, uint32_t candidate, uint32_t round)
@@ -349,6 +371,14 @@ static void contact(qst__schedule *s, uint32_t candidate, uint32_t round)
         qst__schedule_commit(s, candidate);
 }
 
+/* Is it left out by the roof? */
+static bool is_spared(const qst__schedule *s, uint32_t candidate)
+{
+    const qst__rig *rig = s->task->rig;
+
+    return s->roofed && !(may_look(s, s->spent_ns - s->roofed_ns) && rig->ready(rig->self, candidate));
+}
+
 static void contact_all(qst__schedule *s, uint32_t n)
 {
     uint32_t fallback = s->task->set->fallback, last[2];
@@ -356,7 +386,9 @@ static void contact_all(qst__schedule *s, uint32_t n)
 
     if (s->reigning != QST__NOBODY && !s->contacted[s->reigning])
         contact(s, s->reigning, round);
-    for (uint32_t i = 0; i < n && !s->roofed && !s->halted; i++) {
+    for (uint32_t i = 0; i < n && !s->halted; i++) {
+        if (is_spared(s, s->queue[i]))
+            continue;
         if (contact_spent(s) && !qst__schedule_live(s, last) && fallback != QST__NOBODY && is_open(s, fallback))
             contact(s, fallback, round);
         if (contact_spent(s) && qst__schedule_live(s, last)) {

@@ -43,7 +43,8 @@ typedef struct qst__schedule {
     uint32_t reigning;       /* winner of an earlier verdict, contacted before all others; QST__NOBODY */
     uint32_t n_contacted;    /* without the reigning one */
     bool     sole;           /* one candidate in all rounds: verified, not timed */
-    bool     roofed;         /* ended by the roof */
+    bool     roofed;         /* by the roof: nothing more is built */
+    bool     compared;       /* after that, those that were tried to the end */
     bool     spent;          /* ended by a budget */
     bool     unroofed;       /* an earlier tuning was ended by a roof that is withdrawn: who was timed is so again */
     bool     shortened;      /* runs are long: the rounds of all are */
@@ -56,6 +57,7 @@ typedef struct qst__schedule {
     uint64_t limit_ns;                 /* roof, 0 where it does not end rounds */
     uint64_t budget_ns, build_budget_ns;
     uint64_t spent_ns, built_ns;
+    uint64_t roofed_ns;  /* spent_ns when it was roofed */
     uint64_t sampled_ns; /* of spent_ns: n_sampled samples */
     uint32_t n_sampled;
     uint32_t clock_round; /* number of the last sampling round; goes on from an earlier verdict's */
@@ -72,12 +74,16 @@ void qst__schedule_run(qst__schedule *schedule, uint32_t n);
  *   best       least time that a live candidate has shown in this tuning; 0: none
  *   spent      is the budget of checks and samples used up?
  *   confirmed  has it enough samples under the roof?
+ *   roof       ends the search where the candidate is confirmed
+ *   goes_on    no roof, or runs so short that those that were built are compared all the same?
  *   sample     one sample; E_TIMEOUT: no valid time, the candidate stays; other failures drop it
  *   sampling   the rounds after first contact */
 uint32_t   qst__schedule_live(const qst__schedule *schedule, uint32_t last[2]);
 uint64_t   qst__schedule_best(const qst__schedule *schedule);
 bool       qst__schedule_spent(const qst__schedule *schedule);
 bool       qst__schedule_confirmed(const qst__schedule *schedule, uint32_t candidate);
+void       qst__schedule_roof(qst__schedule *schedule, uint32_t candidate);
+bool       qst__schedule_goes_on(const qst__schedule *schedule);
 void       qst__schedule_commit(const qst__schedule *schedule, uint32_t candidate);
 qst_status qst__schedule_sample(qst__schedule *schedule, uint32_t candidate, uint32_t round);
 void       qst__schedule_sampling(qst__schedule *schedule);

@@ -269,8 +269,9 @@ static qst_status conclude(qst__schedule *s, uint64_t began, uint64_t waited_bef
     verdict->flags &= ~QST__VERDICT_PARTIAL;
     if (is_partial(s))
         verdict->flags |= QST__VERDICT_PARTIAL;
+    verdict->flags &= ~QST__VERDICT_COMPARED;
     if (s->roofed)
-        verdict->flags |= QST__VERDICT_ROOF;
+        verdict->flags |= QST__VERDICT_ROOF | (s->compared ? QST__VERDICT_COMPARED : 0);
     qst__decide(verdict);
     verdict->wait_known = s->task->waited && (verdict->wait_known || verdict->total_ns == 0);
     verdict->total_ns += qst__now(s->task->clock) - began;

@@ -24,7 +24,8 @@
 #include "tune/rig.h"
 
 /* Numbers that decide and are not configuration. */
-#define QST__SLOW_FACTOR 5.0 /* first contact over this times the best: dropped before it is verified */
+#define QST__ROOFED_LOOK_NS 1000000000u /* of checks and samples after the roof: of who is built already */
+#define QST__SLOW_FACTOR    5.0         /* first contact over this times the best: dropped before it is verified */
 /* An estimate under this is never too bad: most of it is what a launch may cost, of which estimates know little. */
 #define QST__PRUNE_LEAST_NS 100000.0
 #define QST__LONG_NS        4000000u /* a first run that lasts so long tells as much as a sample */

@@ -135,6 +135,14 @@ static qst_status rig_sample(void *user, uint32_t candidate, uint64_t *ns, qst_e
     return answer(status, NULL, err);
 }
 
+static bool rig_ready(void *user, uint32_t candidate)
+{
+    scripted_rig *self = user;
+
+    self->misused = self->misused || !self->opened || self->leased != 0;
+    return self->scripts[candidate].ready;
+}
+
 static void rig_commit(void *user, const qst__verdict *verdict, uint32_t candidate)
 {
     scripted_rig *self = user;
@@ -163,6 +171,9 @@ void scripted_rig_init(scripted_rig *self, const qst__set *set, const rig_script
     self->clock = (qst__clock){.now = now, .user = self};
     self->set = set;
     self->scripts = scripts;
+    for (uint32_t i = 0; i < set->n_candidates; i++)
+        if (scripts[i].ready)
+            self->rig.ready = rig_ready;
     self->now = 1000;
 }
 

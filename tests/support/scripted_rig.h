@@ -30,7 +30,8 @@ typedef struct rig_script {
     uint64_t    late_build_ns, first_ns, verify_ns; /* first_ns 0: as the first sample */
     uint64_t    samples[24];                        /* ended by a 0 that nothing follows; the last one repeats */
     uint32_t    n_samples;                          /* 0: up to the first 0 */
-    bool        unable;                             /* what fails of prepare and check does because nothing builds */
+    bool        ready;  /* nothing is to be built for it; where none is, nothing is known of that */
+    bool        unable; /* what fails of prepare and check does because nothing builds */
 } rig_script;
 
 typedef struct scripted_rig {

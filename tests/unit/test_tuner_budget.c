@@ -135,6 +135,52 @@ static void roof_withdrawn(void **state)
     finish(&b);
 }
 
+/* The roof spares builds: c is built already, and is compared with b to the end; d is not. */
+static void roof_spares_builds(void **state)
+{
+    story s = {.n = 4,
+               .limit_ns = 100,
+               .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}, {.variant = "d"}},
+               .scripts = {{.samples = {90}}, {.samples = {98}}, {.samples = {60}, .ready = true}, {.samples = {1}}},
+               .acts = {{.log = "open p:a c:a a a p:c c:c c a c c a a c c a close",
+                         .winner = "c",
+                         .flags = QST__VERDICT_ROOF | QST__VERDICT_COMPARED,
+                         .outcomes = {[1] = "UNTRIED", [3] = "UNTRIED"},
+                         .why_of = 1,
+                         .why = "ended by the roof: 2 samples under 100 ns"}}};
+    (void)state;
+    tell(&s);
+}
+
+/* Unless its runs are long. */
+static void roof_spares_long_runs(void **state)
+{
+    story s = {.n = 2,
+               .limit_ns = 300000000,
+               .specs = {{.variant = "a"}, {.variant = "b"}},
+               .scripts = {{.samples = {250000000}}, {.samples = {1}, .ready = true}},
+               .acts = {{.log = "open p:a c:a a a close", .winner = "a", .flags = QST__VERDICT_ROOF}}};
+    (void)state;
+    tell(&s);
+}
+
+/* Nor more of them than a second's worth: after b's first two runs five of the next would be over it. */
+static void roof_spares_much(void **state)
+{
+    story s = {.n = 4,
+               .limit_ns = 200000000,
+               .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}, {.variant = "d"}},
+               .scripts = {{.samples = {190000000}},
+                           {.samples = {180000000}, .ready = true},
+                           {.samples = {170000000}, .ready = true},
+                           {.samples = {1}, .ready = true}},
+               .acts = {{.winner = "b",
+                         .flags = QST__VERDICT_ROOF | QST__VERDICT_COMPARED,
+                         .outcomes = {[2] = "UNTRIED", [3] = "UNTRIED"}}}};
+    (void)state;
+    tell(&s);
+}
+
 /* ---- Budgets ---------------------------------------------------------------------------------------------------- */
 
 static void budget_ends_and_goes_on(void **state)
@@ -228,10 +274,17 @@ static void budget_and_no_fallback(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(roof_confirmed),          cmocka_unit_test(roof_needs_evidence),
-        cmocka_unit_test(roof_switched_off),       cmocka_unit_test(roof_withdrawn),
-        cmocka_unit_test(budget_ends_and_goes_on), cmocka_unit_test(resumed_contacts_the_rest),
-        cmocka_unit_test(budget_before_anything),  cmocka_unit_test(budget_and_no_fallback),
+        cmocka_unit_test(roof_confirmed),
+        cmocka_unit_test(roof_needs_evidence),
+        cmocka_unit_test(roof_switched_off),
+        cmocka_unit_test(roof_withdrawn),
+        cmocka_unit_test(roof_spares_builds),
+        cmocka_unit_test(roof_spares_long_runs),
+        cmocka_unit_test(roof_spares_much),
+        cmocka_unit_test(budget_ends_and_goes_on),
+        cmocka_unit_test(resumed_contacts_the_rest),
+        cmocka_unit_test(budget_before_anything),
+        cmocka_unit_test(budget_and_no_fallback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
