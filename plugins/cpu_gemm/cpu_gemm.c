@@ -14,27 +14,27 @@
  * copy A. Tall rows share their program. */
 /* clang-format off */
 static const struct cpu_gemm_row rows[] = {
-    /* variant,                mr, nv, kc,  pack,      parts for a unit, cut,          slices, most_m, ahead */
-    {"6x4_k128",               6,  4,  128, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0},
-    {"6x4_k256",               6,  4,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0},
-    {"6x4_k384",               6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0},
-    {"8x3_k64_columns1_ahead", 8,  3,  64,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64,     1},
-    {"6x4_k32_columns2",       6,  4,  32,  CPU_GEMM_IN_PLACE,   2, CPU_GEMM_COLUMNS, 1,      64,     0},
-    {"8x3_k384",               8,  3,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0},
-    {"8x3_k32_columns1",       8,  3,  32,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64,     0},
-    {"6x4_k384_b",             6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1,      0,      0},
-    {"6x4_k256_ab",            6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1,      0,      0},
-    {"6x4_k256_ab_rows2",      6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0},
-    {"6x4_k256_ab_grid",       6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      0,      0},
-    {"8x3_k192_ab_rows2",      8,  3,  192, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0},
-    {"8x3_k192_ab_rows1",      8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0},
-    {"6x4_k128_ab_rows2",      6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0},
-    {"8x3_k32_a_columns1",     8,  3,  32,  CPU_GEMM_PACK_A,     1, CPU_GEMM_COLUMNS, 1,      64,     0},
-    {"24x1_k128_ab_rows1",     24, 1,  128, CPU_GEMM_TALL_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0},
-    {"24x1_k256_ab_rows1",     24, 1,  256, CPU_GEMM_TALL_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0},
-    {"24x1_k128_a",            24, 1,  128, CPU_GEMM_TALL_A,     4, CPU_GEMM_ROWS,    1,      0,      0},
-    {"24x1_k256_a",            24, 1,  256, CPU_GEMM_TALL_A,     4, CPU_GEMM_ROWS,    1,      0,      0},
-    {"6x4_k384_split8",        6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      128,    0},
+    /* variant,                mr, nv, kc,  pack,      parts for a unit, cut,          slices, most_m, ahead, beside */
+    {"6x4_k128",               6,  4,  128, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"6x4_k256",               6,  4,  256, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"6x4_k384",               6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"8x3_k64_columns1_ahead", 8,  3,  64,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64,     1,     CPU_GEMM_NEVER},
+    {"6x4_k32_columns2",       6,  4,  32,  CPU_GEMM_IN_PLACE,   2, CPU_GEMM_COLUMNS, 1,      64,     0,     CPU_GEMM_NEVER},
+    {"8x3_k384",               8,  3,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"8x3_k32_columns1",       8,  3,  32,  CPU_GEMM_IN_PLACE,   1, CPU_GEMM_COLUMNS, 1,      64,     0,     CPU_GEMM_NEVER},
+    {"6x4_k384_b",             6,  4,  384, CPU_GEMM_PACK_B,     4, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"6x4_k256_ab",            6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"6x4_k256_ab_rows2",      6,  4,  256, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"6x4_k256_ab_grid",       6,  4,  256, CPU_GEMM_PACK_BOTH,  4, CPU_GEMM_GRID,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"8x3_k192_ab_rows2",      8,  3,  192, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"8x3_k192_ab_rows1",      8,  3,  192, CPU_GEMM_PACK_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_MEDIUM},
+    {"6x4_k128_ab_rows2",      6,  4,  128, CPU_GEMM_PACK_BOTH,  2, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_LARGE},
+    {"8x3_k32_a_columns1",     8,  3,  32,  CPU_GEMM_PACK_A,     1, CPU_GEMM_COLUMNS, 1,      64,     0,     CPU_GEMM_NEVER},
+    {"24x1_k128_ab_rows1",     24, 1,  128, CPU_GEMM_TALL_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"24x1_k256_ab_rows1",     24, 1,  256, CPU_GEMM_TALL_BOTH,  1, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"24x1_k128_a",            24, 1,  128, CPU_GEMM_TALL_A,     4, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"24x1_k256_a",            24, 1,  256, CPU_GEMM_TALL_A,     4, CPU_GEMM_ROWS,    1,      0,      0,     CPU_GEMM_NEVER},
+    {"6x4_k384_split8",        6,  4,  384, CPU_GEMM_IN_PLACE,   4, CPU_GEMM_ROWS,    8,      128,    0,     CPU_GEMM_NEVER},
 };
 /* clang-format on */
 

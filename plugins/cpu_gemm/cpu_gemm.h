@@ -9,10 +9,11 @@
 #include "plugins/common/storage.h"
 
 /* Bytes of a vector; of a panel of B, or a tall tile of A, that stays in a first-level cache of 48 KB; of a B that stays in a
- * second-level cache of 2 MB anyway. */
+ * second-level cache of 2 MB anyway; of one whose panels, read in place, come late, its rows being pages apart. */
 #define CPU_GEMM_VECTOR  64u
 #define CPU_GEMM_PANEL   40960u
 #define CPU_GEMM_SMALL_B 1048576.0
+#define CPU_GEMM_LARGE_B 8388608.0
 
 /* Programs: 4 * storage_index + transposition, and in the place of the index that is not given, 4, the one that adds
  * slices: the host takes 32 at most. */
@@ -28,6 +29,9 @@ enum { CPU_GEMM_TALL_A = 5, CPU_GEMM_TALL_BOTH = 7, CPU_GEMM_TALL = 4 /* its bit
  * alone; half of the parts along rows, half along columns. */
 enum { CPU_GEMM_ROWS, CPU_GEMM_COLUMNS, CPU_GEMM_GRID };
 
+/* For which keys a row that copies both for tiles that are not tall is compared where tall rows pay: how large m and n are. */
+enum { CPU_GEMM_NEVER, CPU_GEMM_MEDIUM, CPU_GEMM_LARGE };
+
 /* One row of the table.
  *   mr, nv   register tile: rows, and vectors of 64 bytes
  *   kc       longest block of k
@@ -36,7 +40,8 @@ enum { CPU_GEMM_ROWS, CPU_GEMM_COLUMNS, CPU_GEMM_GRID };
  *   cut      CPU_GEMM_ROWS, …
  *   slices   parts of k, each a product of its own, added by a second launch; 1: one launch
  *   most_m   m over which it is a last resort; 0: none
- *   ahead    are panels of B that are read in place fetched before their turn? */
+ *   ahead    are panels of B that are read in place fetched before their turn?
+ *   beside   CPU_GEMM_NEVER, …: beside tall rows */
 struct cpu_gemm_row {
     const char *variant;
     uint32_t    mr, nv, kc;
@@ -45,6 +50,7 @@ struct cpu_gemm_row {
     uint32_t    slices;
     int64_t     most_m;
     uint32_t    ahead;
+    uint32_t    beside;
 };
 
 static inline int cpu_gemm_is_tall(const struct cpu_gemm_row *row)

@@ -12,11 +12,11 @@
 #define LOCAL_SLACK  16384u /* bytes of local memory to keep clear of: PoCL aborts the process beyond its limit */
 #define ALPHA_LEAST  0x1p-32
 #define ALPHA_MOST   0x1p32
-#define PACKED_BYTES 860000u  /* of A at a time: with a panel of B within a second-level cache of 1 MB */
-#define PACKED_ROWS  516u     /* rows of A at a time, at most */
-#define TALL_VECTORS 64u      /* of columns of B at a time in tall rows */
-#define TALL_STEP    8        /* rows by which the height of their last tile goes */
-#define TALL_GAIN    0.93     /* how much longer than other tiles they take */
+#define PACKED_BYTES 860000u /* of A at a time: with a panel of B within a second-level cache of 1 MB */
+#define PACKED_ROWS  516u    /* rows of A at a time, at most */
+#define TALL_VECTORS 64u     /* of columns of B at a time in tall rows */
+#define TALL_STEP    8       /* rows by which the height of their last tile goes */
+#define TALL_GAIN    1.02 /* how much longer than other tiles they take where loads are what is short: tried after these */
 #define PART_FLOPS   700000.0 /* least work of a part: several, to share once another thread has woken */
 #define LAUNCH_NS    20000.0  /* of a launch: the wake-up of the workers */
 #define SHARE        0.85     /* of the peak of two fma units that the tiles reach */
@@ -24,11 +24,10 @@
 #define SCATTERED    3.0      /* how much longer B takes from memory in tall panels that few rows use */
 #define SCATTERED_K  64
 #define SCATTERED_M  96
-#define LATE         1.2       /* the same where nothing of it is fetched ahead */
-#define LARGE_B      8388608.0 /* bytes of B over which panels read in place come late, their rows being pages apart */
-#define SPILLED      1.06      /* how much longer products with a larger one take */
-#define STRIDED      1.25      /* the same where it is read in place, of a large B */
-#define WAIT         0.01      /* the same, over the parts of a unit: at the end one waits for the other */
+#define LATE         1.2            /* the same where nothing of it is fetched ahead */
+#define SPILLED      1.06           /* how much longer products with a larger one take */
+#define STRIDED      1.25           /* the same where it is read in place, of a large B */
+#define WAIT         0.01           /* the same, over the parts of a unit: at the end one waits for the other */
 #define SUMS_MAX     (512ull << 20) /* bytes of sums between blocks of k */
 #define PACK_STEPS   0.7            /* fma of a vector that copying one vector costs, about */
 #define TRANSPOSE    3.0            /* the same where it is transposed */
@@ -239,11 +238,11 @@ static double slowness(const struct cpu_gemm_row *row, const struct matmul_view 
     if (cpu_gemm_is_tall(row))
         return TALL_GAIN * (row->kc * row->mr * cpu_gemm_item(v->type) <= CPU_GEMM_PANEL ? 1.0 : SPILLED) *
                (b_bytes <= CPU_GEMM_SMALL_B || packs_b(row, v->index) ? 1.0
-                : b_bytes <= LARGE_B                                  ? SPILLED
+                : b_bytes <= CPU_GEMM_LARGE_B                         ? SPILLED
                                                                       : STRIDED);
     if (b_bytes <= CPU_GEMM_SMALL_B || row->kc * row->nv * CPU_GEMM_VECTOR <= CPU_GEMM_PANEL)
         return 1.0;
-    return b_bytes > LARGE_B && !packs_b(row, v->index) ? STRIDED : SPILLED;
+    return b_bytes > CPU_GEMM_LARGE_B && !packs_b(row, v->index) ? STRIDED : SPILLED;
 }
 
 /* The arithmetic of whole tiles, what is copied or widened in place, and what comes from memory, on the units that get a

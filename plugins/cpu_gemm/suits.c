@@ -5,12 +5,13 @@
  */
 #include "cpu_gemm.h"
 
-#define TALL_LEAST  64    /* rows and columns under which tall rows are a last resort */
-#define TALL_FEWER  32    /* the same of columns, where m and k are at least these: */
-#define TALL_ROWS   256   /* and of rows and columns, where tall rows copy A alone */
-#define TALL_DEPTH  64    /* and k up to which all are one: little is computed for each element that is copied */
-#define TALL_SURELY 512   /* m, n and twice k from which on other tiles that copy both are one, too */
-#define LEADS       256   /* m, n and k from which on tiles that read A in place are one, and twice of m or of k */
+#define TALL_LEAST  64  /* rows and columns under which tall rows are a last resort */
+#define TALL_FEWER  32  /* the same of columns, where m and k are at least these: */
+#define TALL_ROWS   256 /* and of rows and columns, where tall rows copy A alone */
+#define TALL_DEPTH  64  /* and k up to which all are one: little is computed for each element that is copied */
+#define TALL_SURELY 512 /* m, n and twice k from which on other tiles that copy both are one, too */
+#define LEADS       256 /* m, n and k from which on tall rows may lead those that read A in place, and twice of m or of k */
+#define LARGE       1024  /* m and n of CPU_GEMM_LARGE */
 #define SHORT_BLOCK 128   /* of k, of tall rows; of the longer one both together fit a first-level cache in f32 */
 #define LONG_PANEL  81920 /* bytes of a panel of B over which it should hold all of k */
 #define LONG_SUM    2048  /* k under which a tall row is one whose tile of A is beyond a first-level cache */
@@ -74,9 +75,9 @@ static int is_strict(const qst_key *key)
     return key->count > QST_MATMUL_KEY_NUMERICS && of(key, QST_MATMUL_KEY_NUMERICS) == QST_NUMERICS_STRICT;
 }
 
-/* Do tall rows lead whatever reads A in place? Not where the order of summation is fixed over a k longer than their block,
- * which they cannot do. */
-static int trails_tall(const qst_key *key)
+/* Are tall rows to be reckoned with by whatever reads A in place? Not where the order of summation is fixed over a k longer
+ * than their block, which they cannot do. */
+static int is_for_tall(const qst_key *key)
 {
     const int64_t m = of(key, QST_MATMUL_KEY_M), k = of(key, QST_MATMUL_KEY_K);
     return m >= LEADS && of(key, QST_MATMUL_KEY_N) >= LEADS && k >= LEADS && (m >= 2 * LEADS || k >= 2 * LEADS) &&
@@ -100,18 +101,34 @@ static int has_long_panel(const struct cpu_gemm_row *row, const qst_key *key)
            of(key, QST_MATMUL_KEY_K) >= 2 * (int64_t)row->kc;
 }
 
-/* Does another row do better? A tall one than shorter tiles that copy both, where there are rows and columns enough, more of
- * them where C is cut both ways; than tiles that read A in place, of more; than a tall row whose tile of A is larger than a
- * first-level cache, unless k is so long that fewer sums between its blocks make up for it. */
+/* Processors differ in what they want: a core that two threads share, few operations, which tall tiles have; one whose
+ * loads are what is short, few loads, which tiles of several vectors have. So for each key one of both is compared, and of the
+ * latter one that copies and ones that do not. The rest of them is outdone: of those that copy both, all that are not made
+ * to stand beside tall rows; of those that do not, short blocks, and all for a B whose rows are pages apart. */
+static int is_outdone_beside(const struct cpu_gemm_row *row, const qst_key *key)
+{
+    const int64_t  m = of(key, QST_MATMUL_KEY_M), n = of(key, QST_MATMUL_KEY_N);
+    const uint32_t size = !is_for_tall(key)          ? CPU_GEMM_NEVER
+                          : m >= LARGE && n >= LARGE ? CPU_GEMM_LARGE
+                                                     : CPU_GEMM_MEDIUM;
+    if (row->pack == CPU_GEMM_PACK_BOTH)
+        return row->beside == CPU_GEMM_NEVER || row->beside != size;
+    return size != CPU_GEMM_NEVER &&
+           (row->pack != CPU_GEMM_IN_PLACE || row->kc <= SHORT_BLOCK || b_bytes(key) > CPU_GEMM_LARGE_B);
+}
+
+/* Does another row do better? A tall one than a tall row whose tile of A is larger than a first-level cache, unless k is so
+ * long that fewer sums between its blocks make up for it; than most others, where there are rows and columns enough, more of
+ * them where C is cut both ways. */
 static int is_outdone(const struct cpu_gemm_row *row, int64_t tall, const qst_key *key)
 {
     if (cpu_gemm_is_tall(row))
         return row->kc * row->mr * item(key) > CPU_GEMM_PANEL ? of(key, QST_MATMUL_KEY_K) < LONG_SUM
                                                               : is_other_block(row, tall, key);
     if (row->pack != CPU_GEMM_PACK_BOTH)
-        return trails_tall(key) || has_long_panel(row, key);
+        return is_outdone_beside(row, key) || has_long_panel(row, key);
     return row->cut == CPU_GEMM_ROWS
-               ? pays_to_be_tall(key, TALL_LEAST)
+               ? pays_to_be_tall(key, TALL_LEAST) && is_outdone_beside(row, key)
                : of(key, QST_MATMUL_KEY_M) >= TALL_SURELY && of(key, QST_MATMUL_KEY_N) >= TALL_SURELY &&
                      of(key, QST_MATMUL_KEY_K) >= TALL_SURELY / 2;
 }
