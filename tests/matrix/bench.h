@@ -54,8 +54,9 @@ qst_status bench_launch(matrix_bench *b, uint32_t candidate, const qst_matmul *p
                         qst_error *err);
 
 /* Problems whose elements lie 2^31 elements or 2^32 bytes apart, by every candidate, in a buffer of 4 GiB of which next to
- * nothing is touched: in A, B and C, of f32 and of f16. Where the device or the machine has no such memory that is told. */
-void bench_huge(matrix_bench *b, const char *only);
+ * nothing is touched: in A, B and C, of f32 and of f16. Where the device or the machine has no such memory that is
+ * told: false. */
+bool bench_huge(matrix_bench *b, const char *only);
 
 /* Counts a point that a candidate is not asked to compute. */
 void bench_refused(matrix_bench *b, uint32_t candidate, const char *why);

@@ -132,13 +132,14 @@ static void one_matrix(huge *h, const char *only)
             clReleaseMemObject(h->mem[which]);
 }
 
-void bench_huge(matrix_bench *b, const char *only)
+bool bench_huge(matrix_bench *b, const char *only)
 {
     static const uint32_t types[] = {QST_F32, QST_F16};
     uint32_t              t;
     int                   apart;
+    const bool            room = has_room(b);
 
-    for (t = 0; t < 2 && has_room(b); t++)
+    for (t = 0; t < 2 && room; t++)
         for (apart = 0; apart < 3; apart++) {
             huge h;
             memset(&h, 0, sizeof h);
@@ -148,4 +149,5 @@ void bench_huge(matrix_bench *b, const char *only)
             qst_matmul_init(&h.p, M, N, apart == 1 ? LINES : K, types[t]);
             one_matrix(&h, only);
         }
+    return room;
 }

@@ -10,8 +10,9 @@
  * each pair of levels of two factors is met by somebody. With it: each form, size, layout and type, scalars and classes in
  * turn, by every candidate; in an order that has all levels early, so that after SIGTERM, which ends a run with its counts,
  * what ran is a sample. --huge: offsets beyond 2^31 instead. --shard: those points of --whole; --share: those candidates,
- * of the whole or of the one thinned cover, which builds each program in one process only. --config names the device and the plugins, as for the library. Exit 0:
- * nothing was wrong, and something ran where there was a candidate to run.
+ * of the whole or of the one thinned cover, which builds each program in one process only. --config names the device and
+ * the plugins, as for the library. Exit 0: nothing was wrong, and something ran where there was a candidate to run. 77:
+ * --huge, and no room for it.
  */
 #include "bench.h"
 
@@ -22,8 +23,9 @@
 #include <string.h>
 #include <time.h>
 
-#define TRIES  2000 /* points drawn for each that is taken */
-#define STRIDE 4099 /* from a point to the next: a prime that divides no number of levels */
+#define TRIES    2000 /* points drawn for each that is taken */
+#define LEFT_OUT 77   /* exit code: the device has no room, nothing was run */
+#define STRIDE   4099 /* from a point to the next: a prime that divides no number of levels */
 
 /* Part `index` of `count`. */
 typedef struct part {
@@ -299,13 +301,14 @@ int main(int argc, char **argv)
     }
     hold_end();
     if (bench_open(&b, config)) {
+        bool room = true;
         if (huge)
-            bench_huge(&b, what.only);
+            room = bench_huge(&b, what.only);
         else if (all)
             whole(&b, &what);
         else
             thinned(&b, &what);
-        status = summary(&b, &what);
+        status = room ? summary(&b, &what) : LEFT_OUT;
     }
     bench_close(&b);
     return status;
