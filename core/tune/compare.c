@@ -204,7 +204,7 @@ bool qst__fit_tied(const qst__fit *fit, uint32_t a, uint32_t b)
 {
     double off = fabs(qst__fit_ratio(fit, a, b) - 1), doubt = QST__TIE_WIDTH * qst__fit_doubt(fit, a, b);
 
-    return off <= (doubt <= QST__TIE_QUIET ? QST__TIE_QUIET : doubt <= QST__TIE_BLIND ? QST__TIE_NOISY : 0);
+    return off <= QST__TIE && doubt <= QST__TIE_BLIND;
 }
 
 bool qst__fit_open(const qst__fit *fit, uint32_t a, uint32_t b, uint32_t sure, double least)

@@ -19,13 +19,12 @@
 #define QST__TIE_WIDTH 1.5
 #define QST__GO_WIDTH  2.0
 
-/* In the decision a ratio is a tie when it is nearer to 1 than the first of these on a quiet host (where the widened doubt is
- * no larger than that), than the second on a noisy one. Steps rather than the doubt itself, because an estimated one varies
- * from tuning to tuning, and picks near its edge with it. Where the doubt is over the third nothing is a tie: there two
- * tunings agree best where each takes what it saw as fastest, and a name is worth less than what it may cost. */
-#define QST__TIE_QUIET 0.015
-#define QST__TIE_NOISY 0.02
-#define QST__TIE_BLIND 0.04
+/* In the decision a ratio is a tie when it is nearer to 1 than the first of these: a fixed width rather than the doubt itself,
+ * because an estimated one varies from tuning to tuning, and picks near its edge with it. Where the widened doubt is over the
+ * second nothing is a tie: there two tunings agree best where each takes what it saw as fastest, and a name is worth less than
+ * what it may cost. */
+#define QST__TIE       0.015
+#define QST__TIE_BLIND 0.025
 /* While sampling, a ratio nearer to 1 than the first of these is in doubt, unless each has so many samples and the doubt is
  * no larger than the floor: fewer agree by chance now and then. */
 #define QST__TIE_DOUBT    0.06

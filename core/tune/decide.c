@@ -130,7 +130,7 @@ static uint32_t pick_by_median(const qst__finding *findings, const uint32_t *who
 
     for (uint32_t k = 1; k < n; k++)
         if (preferred(&findings[who[k]], &findings[who[winner]]) &&
-            (double)qst__samples_median(&findings[who[k]].samples) <= (1 + QST__TIE_QUIET) * least)
+            (double)qst__samples_median(&findings[who[k]].samples) <= (1 + QST__TIE) * least)
             winner = k;
     return who[winner];
 }
