@@ -220,6 +220,21 @@ static qst_status leave_note(qst__env *env, bool alone, qst_error *err)
     return QST_OK;
 }
 
+static bool has_no_data(const qst__env *env)
+{
+    char        path[QST__PATH_MAX];
+    struct stat found;
+
+    qst__files_path(&env->files, path, "data.mdb");
+    return lstat(path, &found) != 0 && errno == ENOENT;
+}
+
+static qst_status no_data(const qst__env *env, qst_error *err)
+{
+    return qst__fail(err, QST_E_NOTFOUND, "store", "'%.300s' has no data, and none is to be written",
+                     env->files.folder);
+}
+
 /* With locks. The gate keeps other processes from opening meanwhile. */
 static qst_status open_locked(qst__env *env, bool readonly, const qst__log *log, qst_error *err)
 {
@@ -240,8 +255,7 @@ static qst_status open_locked(qst__env *env, bool readonly, const qst__log *log,
                          "(RLIMIT_FSIZE)",
                          env->files.folder, (int)(QST__MAP_ALIGN >> 10), (unsigned long long)qst__files_limit());
     if (readonly && env->files.fd < 0)
-        return qst__fail(err, QST_E_NOTFOUND, "store", "'%.300s' has no data, and none is to be written",
-                         env->files.folder);
+        return no_data(env, err);
     status = alone ? qst__files_reserve_lock(&env->files, err) : meet(env, err);
     if (status == QST_OK)
         status = start(env, env->files.folder, readonly || env->files.readonly ? flags | MDB_RDONLY : flags, err);
@@ -281,7 +295,9 @@ qst_status qst__env_make(qst__env **out, const char *folder, uint64_t limit, boo
         env->device = found.st_dev;
         env->inode = found.st_ino;
     }
-    if (status == QST_OK)
+    if (status == QST_OK && readonly && has_no_data(env)) /* nothing is made there, claims neither */
+        status = no_data(env, &why);
+    else if (status == QST_OK)
         status = qst__claims_open(&env->claims, &env->alloc, folder, &why);
     else
         (void)qst__fail(&why, status, "store", "%s", qst__error_text(err, status));

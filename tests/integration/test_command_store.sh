@@ -49,6 +49,34 @@ for job in 'cache ls' 'cache ls --json' 'cache show 1234' 'cache verify' 'cache 
         verdict $? '  one line: there is none, and none is made'
     done
 done
+# Nor for whoever goes on without one; in a folder that is there and empty nothing is made either.
+mkdir -p "$work/bare/default"
+for path in gone bare; do
+    slip="--set store.path=$work/$path"
+    left=$(ls -R "$work/$path" 2>/dev/null)
+    runs 0 doctor $slip
+    matches "^warn +store +there is none in $work/$path/"
+    runs 0 explain 72 --pin 'matmul.naive.*' $slip
+    matches '^from +tuned here'
+    grep -qF "the store is kept in memory only: '$work/$path/" "$err"
+    verdict $? '  says so'
+    runs 0 explain 72 --set tune.mode=fallback $slip
+    runs 1 cache ls $slip
+    [ "$(ls -R "$work/$path" 2>/dev/null)" = "$left" ]
+    verdict $? '  and nothing is made'
+done
+(
+    export XDG_CACHE_HOME="$work/new"
+    unset QST_ENVIRONMENT
+    runs 0 doctor # which is no slip
+    matches '^ok +store +none yet in '
+    [ ! -e "$XDG_CACHE_HOME/quernstone" ]
+    verdict $? '  and none is made'
+    runs 0 explain 72 --pin 'matmul.naive.*'
+    [ -e "$XDG_CACHE_HOME/quernstone/default/data.mdb" ]
+    verdict $? '  whoever tunes makes it'
+    exit $failed
+) || failed=1
 runs 0 cache ls
 matches '^[0-9a-f]{12} +verdicts +current +[0-9]+ +[0-9]+ [a-z]+ +matmul +matmul\.[^ ]+ +m='
 runs 0 cache ls --json

@@ -32,7 +32,7 @@ typedef struct args_common {
     args_list   pin, deny;
     int64_t     budget;
     const char *keeps; /* the verb, where it is nothing without the store that is asked for */
-    bool        reads; /* and where it puts nothing there, so that one that is missing is not made */
+    bool        reads; /* where it is asked for what is there, so that one that is missing is not made: device.h */
 } args_common;
 
 typedef struct args_option {

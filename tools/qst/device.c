@@ -72,18 +72,29 @@ static char *missing_store(qst_context *context, const char *verb)
     return why;
 }
 
-/* Is a setting the library's default, said by nobody? */
-static bool is_unsaid(qst_context *context, const char *path)
+/* Has a setting this for its value, or its origin? */
+static bool setting_is(qst_context *context, const char *path, const char *member, const char *text)
 {
     json_t *rows = out_describe(context, "config");
-    bool    unsaid = false;
+    bool    is = false;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         if (strcmp(out_member(row, "path"), path) == 0)
-            unsaid = strcmp(out_member(row, "origin"), "default") == 0;
+            is = strcmp(out_member(row, member), text) == 0;
     }
     json_decref(rows);
-    return unsaid;
+    return is;
+}
+
+/* Is a setting the library's default, said by nobody? */
+static bool is_unsaid(qst_context *context, const char *path)
+{
+    return setting_is(context, path, "origin", "default");
+}
+
+static bool tunes(qst_context *context)
+{
+    return setting_is(context, "tune.mode", "value", "tune") || setting_is(context, "tune.mode", "value", "background");
 }
 
 static bool warns;
@@ -148,9 +159,10 @@ static char *quoted(const char *line)
     return to ? out_text("%.*s", (int)(to - from - 1), from + 1) : NULL;
 }
 
-/* Whoever only reads makes no store, be its name a slip. It is looked for as one that is not to be written, which makes
- * none; whatever else is wrong with it, the one who opens it tells. */
-static int find_store(const args_common *common, const json_t *settings)
+/* The folder of a store that was asked for and is not there, to be freed; NULL: it is, or something else is wrong with it,
+ * which the one who opens it tells. It is looked for as one that is not to be written, which makes none. 0, or the exit
+ * code after one line. */
+static int look_for_store(char **folder, const args_common *common, const json_t *settings)
 {
     json_t      *only_read = out_need(json_deep_copy(settings));
     args_common  own = *common;
@@ -159,16 +171,42 @@ static int find_store(const args_common *common, const json_t *settings)
     settings_put(only_read, "store.readonly", json_true());
     settings_put(only_read, "log", json_string("off"));
     int   status = create(&look, &own, only_read, QST_NO_PLUGINS);
-    char *why = status == 0 ? missing_store(look, common->keeps) : NULL;
-    char *folder = why ? quoted(why) : NULL, *data = folder ? out_text("%s/data.mdb", folder) : NULL;
-    if (data && access(data, F_OK) != 0 && errno == ENOENT)
-        status = out_fail("%s: there is no store in %s", common->keeps, folder);
+    char *why = status == 0 ? missing_store(look, "store") : NULL, *named = why ? quoted(why) : NULL;
+    char *data = named ? out_text("%s/data.mdb", named) : NULL;
+    bool  gone = data && access(data, F_OK) != 0 && errno == ENOENT;
+    *folder = gone ? out_text("%s", named) : NULL;
     free(data);
-    free(folder);
+    free(named);
     free(why);
     qst_context_destroy(look);
     json_decref(only_read);
     return status;
+}
+
+/* Whoever only reads makes no store, be its name a slip. */
+static int find_store(const args_common *common, const json_t *settings)
+{
+    char *folder = NULL;
+    int   status = look_for_store(&folder, common, settings);
+    if (folder)
+        status = out_fail("%s: there is no store in %s", common->keeps, folder);
+    free(folder);
+    return status;
+}
+
+/* … and where it goes on without one, it goes on in memory. */
+static int leave_out_store(device_handle *device, const args_common *common, json_t *settings)
+{
+    int status = look_for_store(&device->no_store, common, settings);
+    if (status == 0 && device->no_store)
+        settings_put(settings, "store.readonly", json_true());
+    return status;
+}
+
+/* Is a store meant that somebody named, who may have misspelt it? */
+static bool is_named(qst_context *said)
+{
+    return !is_unsaid(said, "store.path") || !is_unsaid(said, "store.environment");
 }
 
 int device_context(device_handle *device, const args_common *common, uint32_t flags)
@@ -198,7 +236,10 @@ int device_still(device_handle *device, const args_common *common)
     int status = settings_make(&settings, common);
     if (status == 0)
         status = create_as_said(&said, common, settings);
+    device->named = status == 0 && is_named(said);
     qst_context_destroy(said);
+    if (status == 0)
+        status = leave_out_store(device, common, settings);
     if (status == 0) {
         settings_put(settings, "tune.mode", json_string("fallback"));
         status = create(&device->context, common, settings, 0);
@@ -222,7 +263,10 @@ static int open_context(device_handle *device, const args_common *common, const 
         settings_put(settings, "tune.budget_ms", json_integer(0));
     if (status == 0 && common->keeps && is_unsaid(asked, "tune.wait")) /* another process may be at it */
         settings_put(settings, "tune.wait", json_true());
+    bool reads = status == 0 && common->reads && (is_named(asked) || !tunes(asked));
     qst_context_destroy(asked);
+    if (reads)
+        status = leave_out_store(device, common, settings);
     if (status == 0)
         status = create(&device->context, common, settings, 0);
     json_decref(settings);
@@ -288,6 +332,7 @@ void device_close(device_handle *device)
     qst_context_destroy(device->context);
     if (device->cl)
         clReleaseContext(device->cl);
+    free(device->no_store);
     memset(device, 0, sizeof *device);
 }
 

@@ -17,6 +17,8 @@ typedef struct device_handle {
     cl_device_id     id;
     cl_context       cl;
     cl_command_queue queue;
+    char            *no_store; /* the folder of one that is not there, and is not made; NULL: it is there, or is made */
+    bool             named;    /* the store: somebody said which one; device_still */
 } device_handle;
 
 /* Only the context, with QST_NO_… flags. 0, or the exit code after one line; where common->keeps, and the store that was
@@ -24,11 +26,12 @@ typedef struct device_handle {
 int device_context(device_handle *device, const args_common *common, uint32_t flags);
 
 /* Only the context, and one that measures nothing: it serves the fallback, whatever the mode is. What is wrong with the
- * options, the mode's too, is told as device_context tells it. */
+ * options, the mode's too, is told as device_context tells it. A store that is not there is not made: no_store. */
 int device_still(device_handle *device, const args_common *common);
 
 /* All of it. `pin`: a name to pin besides the options, and answers in memory only; or NULL. Where nobody set
- * tune.budget_ms there is none: the command, unlike a program, has time. device_close releases either way, and puts
+ * tune.budget_ms there is none: the command, unlike a program, has time. Where common->reads, a store that is not there is
+ * not made if somebody named it, or nothing is to be tuned: what is found is in memory then. device_close releases either way, and puts
  * what was learnt into the store. */
 int  device_open(device_handle *device, const args_common *common, const char *pin);
 void device_close(device_handle *device);

@@ -263,14 +263,50 @@ static void configuration(doctor *d)
     json_decref(all);
 }
 
+/* It is not there, and this process does not make it. Only where somebody has named it that may be a slip. */
+static void no_store(doctor *d)
+{
+    const char *folder = d->device.no_store;
+    char       *why = unwritable(folder);
+    if (why)
+        say(d, WARN, "store", out_text("there is none in %s: %s", folder, why),
+            "what is learnt is lost when the process ends");
+    else if (d->device.named)
+        say(d, WARN, "store", out_text("there is none in %s", folder),
+            "if there should be one, see store.path and store.environment in qst config; whoever tunes makes it");
+    else
+        say(d, GOOD, "store", out_text("none yet in %s: whoever tunes makes it", folder), NULL);
+    free(why);
+}
+
+static void records(doctor *d)
+{
+    qst_cache_check check = {.size = sizeof check};
+    if (qst_cache_verify(d->device.context, 0, &check, NULL, NULL, NULL) < 0)
+        say(d, FAIL, "records", out_text("the store cannot be read"), "remove its folder");
+    else if (check.damaged)
+        say(d, WARN, "records",
+            out_text("%.0f of %.0f are damaged", (double)check.damaged,
+                     (double)(check.damaged + check.current + check.stale + check.kept)),
+            "qst cache verify --remove");
+    else if (check.set_aside)
+        say(d, WARN, "records",
+            out_text("damaged stores that were set aside, with all they held: %.0f", (double)check.set_aside),
+            "qst cache verify names them, qst cache verify --remove removes them");
+    else
+        say(d, GOOD, "records", out_text("%.0f, none damaged", (double)(check.current + check.stale + check.kept)),
+            NULL);
+}
+
 static void store(doctor *d)
 {
-    json_t         *stat = cache_ask(d->device.context, "store", qst_cache_stat);
-    qst_cache_check check = {.size = sizeof check};
-    const char     *place = out_member(stat, "place");
-    char           *why = place[0] ? unwritable(place) : NULL;
+    json_t     *stat = cache_ask(d->device.context, "store", qst_cache_stat);
+    const char *place = out_member(stat, "place");
+    char       *why = place[0] ? unwritable(place) : NULL;
     if (!stat)
         say(d, FAIL, "store", out_text("cannot tell where it stands"), "see the line above");
+    else if (d->device.no_store)
+        no_store(d);
     else if (out_member(stat, "degraded")[0])
         say(d, WARN, "store", out_text("%s", out_member(stat, "degraded")),
             "answers of this process are lost at its end; see store.place and store.path in qst config");
@@ -289,20 +325,6 @@ static void store(doctor *d)
             NULL);
     free(why);
     json_decref(stat);
-    if (qst_cache_verify(d->device.context, 0, &check, NULL, NULL, NULL) < 0)
-        say(d, FAIL, "records", out_text("the store cannot be read"), "remove its folder");
-    else if (check.damaged)
-        say(d, WARN, "records",
-            out_text("%.0f of %.0f are damaged", (double)check.damaged,
-                     (double)(check.damaged + check.current + check.stale + check.kept)),
-            "qst cache verify --remove");
-    else if (check.set_aside)
-        say(d, WARN, "records",
-            out_text("damaged stores that were set aside, with all they held: %.0f", (double)check.set_aside),
-            "qst cache verify names them, qst cache verify --remove removes them");
-    else
-        say(d, GOOD, "records", out_text("%.0f, none damaged", (double)(check.current + check.stale + check.kept)),
-            NULL);
 }
 
 /* Candidates at which processes have died here. */
@@ -330,8 +352,8 @@ static void quarantine(doctor *d)
 
 /* ---- All of it ---------------------------------------------------------------------------------------------------- */
 
-static void (*const checks[])(doctor *d) = {configuration, devices, driver_cache, affinity,
-                                            plugins,       store,   quarantine,   computes};
+static void (*const checks[])(doctor *d) = {configuration, devices, driver_cache, affinity, plugins,
+                                            store,         records, quarantine,   computes};
 
 static void print(const json_t *rows)
 {

@@ -134,7 +134,7 @@ typedef struct course {
     const options *options;
     json_t        *all; /* verdicts, of those done */
     int            n;
-    bool           json;
+    bool           json, keeps;
 } course;
 
 static void tell(const course *c)
@@ -149,8 +149,8 @@ static void tell_end(void *user)
 {
     const course *c = user;
     tell(c);
-    out_fail("explain: ended by %s after %zu of %d problems; what was found is kept", stop_name(),
-             json_array_size(c->all), c->n);
+    out_fail("explain: ended by %s after %zu of %d problems%s", stop_name(), json_array_size(c->all), c->n,
+             c->keeps ? "; what was found is kept" : "");
 }
 
 static void keep(course *c, json_t *verdict)
@@ -190,9 +190,12 @@ static int run(const args_common *common, const void *given, int argc, char **ar
         return status;
     if (o->replay)
         return replay(common, o->wide);
-    course c = {o, out_need(json_array()), argc, common->json};
+    course      c = {o, out_need(json_array()), argc, common->json, true};
+    args_common own = *common;
+    own.reads = true;
     stop_heed("explain");
-    status = device_open(&device, common, NULL);
+    status = device_open(&device, &own, NULL);
+    c.keeps = !device.no_store;
     if (status == 0)
         status = explain_all(&c, &device, argv);
     json_decref(c.all);
@@ -213,7 +216,8 @@ const verb_info verb_explain = {
         "On a terminal tables leave out columns where there is no room, and texts are cut (--wide: neither).\n"
         "Where four or more candidates of a plugin came to the same, they stand as one, `matmul.gemv.* (19)`.\n"
         "With --replay instead of problems: every stored answer, decided again from its stored samples; exit code\n"
-        "1 where one comes out otherwise than it is stored.\n",
+        "1 where one comes out otherwise than it is stored. A store that is named and not there is not made: what is\n"
+        "found is not kept.\n",
     .groups = ARGS_LEVEL | ARGS_TUNE,
     .options = table,
     .defaults = &defaults,
