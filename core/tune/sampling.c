@@ -51,7 +51,7 @@ static bool allow(const qst__schedule *s)
     bool     waiting = false;
 
     memset(s->allowed, 0, s->n * sizeof *s->allowed);
-    if (n_live == 0 || (n_live == 1 && qst__schedule_finding(s, last[0])->samples.count >= s->min))
+    if (n_live == 0 || (n_live == 1 && (s->roofed || qst__schedule_finding(s, last[0])->samples.count >= s->min)))
         return false;
     for (uint32_t i = 0; i < s->n; i++) {
         bool enough = s->turns[i] >= s->max || (s->turns[i] >= s->min && qst__samples_converged(&s->samples[i]));

@@ -85,6 +85,15 @@ bool qst__schedule_confirmed(const qst__schedule *s, uint32_t candidate)
     return s->limit_ns && s->live[candidate] && qst__samples_under(&s->samples[candidate], s->limit_ns, s->confirm);
 }
 
+/* One that is confirmed may fail in a later sample, while it is compared: then the search was not at its end. */
+static bool any_confirmed(const qst__schedule *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (qst__schedule_confirmed(s, i))
+            return true;
+    return false;
+}
+
 /* Runs that a look at one more takes, about: the first, the judge's, samples. */
 #define LOOK_RUNS 5
 
@@ -134,6 +143,7 @@ static void drop(qst__schedule *s, uint32_t candidate, uint32_t outcome, const c
     s->live[candidate] = false;
     if (leader)
         reopen(s);
+    s->roofed = s->roofed && any_confirmed(s);
     qst__schedule_commit(s, candidate);
 }
 
@@ -199,11 +209,15 @@ static bool is_open(const qst__schedule *s, uint32_t candidate)
            (f->outcome == QST__OUTCOME_TIMED && candidate != s->reigning && (f->samples.count < s->min || s->unroofed));
 }
 
+static bool is_suspect(const qst__schedule *s, uint32_t candidate)
+{
+    return s->task->suspect && s->task->suspect[candidate];
+}
+
 /* The place of a candidate in the order of contact: by estimate, those last that have killed a process before. */
 static double rank_of(const qst__schedule *s, uint32_t candidate)
 {
-    return s->task->suspect && s->task->suspect[candidate] ? INFINITY
-                                                           : qst__schedule_finding(s, candidate)->estimate_ns;
+    return is_suspect(s, candidate) ? INFINITY : qst__schedule_finding(s, candidate)->estimate_ns;
 }
 
 uint32_t qst__schedule_open(qst__schedule *s, uint32_t round)
@@ -243,9 +257,14 @@ static bool prune(qst__schedule *s, uint32_t candidate, uint64_t best)
     return true;
 }
 
-/* Not its fault: it stays as it is. */
-static qst_status halt(qst__schedule *s, qst_status status, const qst_error *err)
+/* Not its fault: it stays as it is. Where the roof has ended the search already it is left out like those that are to be
+ * built, and the tuning does not fail by a look too many. */
+static qst_status halt(qst__schedule *s, uint32_t candidate, qst_status status, const qst_error *err)
 {
+    if (s->roofed) {
+        s->contacted[candidate] = false;
+        return status;
+    }
     s->halted = status;
     s->why = *err;
     return status;
@@ -262,7 +281,7 @@ static qst_status prepare(qst__schedule *s, uint32_t candidate)
     f->build_ns += prepared.build_ns;
     s->built_ns += prepared.build_ns;
     if (status < 0 && prepared.unable)
-        return halt(s, status, &err);
+        return halt(s, candidate, status, &err);
     if (status < 0) {
         drop(s, candidate, qst__schedule_outcome(PREPARE, status), qst__error_text(&err, status));
         return status;
@@ -320,7 +339,7 @@ static qst_status check(qst__schedule *s, uint32_t candidate, uint64_t best)
     f->verify_ns += checked.verify_ns < took ? checked.verify_ns : took;
     f->sample_ns += took - (checked.verify_ns < took ? checked.verify_ns : took); /* its first run */
     if (status < 0 && checked.unable)
-        return halt(s, status, &err);
+        return halt(s, candidate, status, &err);
     if (status == QST_E_STALE && can_overturn(s))
         overturn(s, candidate, qst__error_text(&err, status));
     else if (status < 0)
@@ -371,12 +390,13 @@ static void contact(qst__schedule *s, uint32_t candidate, uint32_t round)
         qst__schedule_commit(s, candidate);
 }
 
-/* Is it left out by the roof? */
+/* Is it left out by the roof? One that may kill the process is not worth a look. */
 static bool is_spared(const qst__schedule *s, uint32_t candidate)
 {
     const qst__rig *rig = s->task->rig;
 
-    return s->roofed && !(may_look(s, s->spent_ns - s->roofed_ns) && rig->ready(rig->self, candidate));
+    return s->roofed &&
+           (is_suspect(s, candidate) || !may_look(s, s->spent_ns - s->roofed_ns) || !rig->ready(rig->self, candidate));
 }
 
 static void contact_all(qst__schedule *s, uint32_t n)

@@ -27,6 +27,7 @@ typedef struct story {
     uint32_t   n; /* candidates */
     uint64_t   limit_ns;
     bool       no_short_circuit;
+    bool       suspect[4]; /* has killed a process before */
     toy_spec   specs[4];
     rig_script scripts[4];
     act        acts[3]; /* as many as have a winner */
@@ -37,6 +38,7 @@ static void play(bench *b, story *s)
 {
     start(b, s->specs, s->scripts, s->n);
     b->task.task.limit_ns = s->limit_ns;
+    b->task.task.suspect = s->suspect;
     b->task.settings.short_circuit = !s->no_short_circuit;
     for (const act *a = s->acts; a < s->acts + 3 && a->winner; a++) {
         b->task.settings.budget_ms = a->budget_ms;
@@ -135,7 +137,7 @@ static void roof_withdrawn(void **state)
     finish(&b);
 }
 
-/* The roof spares builds: c is built already, and is compared with b to the end; d is not. */
+/* The roof spares builds: c is built already, and is compared with a to the end; d is not. */
 static void roof_spares_builds(void **state)
 {
     story s = {.n = 4,
@@ -146,6 +148,53 @@ static void roof_spares_builds(void **state)
                          .winner = "c",
                          .flags = QST__VERDICT_ROOF | QST__VERDICT_COMPARED,
                          .outcomes = {[1] = "UNTRIED", [3] = "UNTRIED"},
+                         .why_of = 1,
+                         .why = "ended by the roof: 2 samples under 100 ns"}}};
+    (void)state;
+    tell(&s);
+}
+
+/* Alone under the roof, a is not sampled on; and one that has killed a process is not looked at, though it is built. */
+static void roof_spares_suspects(void **state)
+{
+    story s = {.n = 2,
+               .limit_ns = 100,
+               .suspect = {[1] = true},
+               .specs = {{.variant = "a"}, {.variant = "b"}},
+               .scripts = {{.samples = {90}}, {.samples = {60}, .ready = true}},
+               .acts = {{.log = "open p:a c:a a a close",
+                         .winner = "a",
+                         .flags = QST__VERDICT_ROOF | QST__VERDICT_COMPARED,
+                         .outcomes = {[1] = "UNTRIED"}}}};
+    (void)state;
+    tell(&s);
+}
+
+/* Who ended the search turns out to be wrong while it is compared: the search goes on. */
+static void roof_of_a_wrong_one(void **state)
+{
+    story s = {.n = 3,
+               .limit_ns = 100,
+               .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}},
+               .scripts = {{.samples = {90, 90, RIG_WRONG}}, {.samples = {110}}, {.samples = {120}, .ready = true}},
+               .acts = {{.winner = "b", .outcomes = {"WRONG", "TIMED"}}}};
+    (void)state;
+    tell(&s);
+}
+
+/* A look at one more fails because nothing builds: what was found stands. */
+static void roof_and_nothing_builds(void **state)
+{
+    story s = {.n = 3,
+               .limit_ns = 100,
+               .specs = {{.variant = "a"}, {.variant = "b"}, {.variant = "c"}},
+               .scripts = {{.samples = {90}},
+                           {.prepare = QST_E_BUILD, .unable = true, .samples = {1}, .ready = true},
+                           {.check = QST_E_BUILD, .unable = true, .samples = {1}, .ready = true}},
+               .acts = {{.log = "open p:a c:a a a p:b! p:c c:c! close",
+                         .winner = "a",
+                         .flags = QST__VERDICT_ROOF | QST__VERDICT_COMPARED,
+                         .outcomes = {[1] = "UNTRIED", [2] = "UNTRIED"},
                          .why_of = 1,
                          .why = "ended by the roof: 2 samples under 100 ns"}}};
     (void)state;
@@ -274,17 +323,16 @@ static void budget_and_no_fallback(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(roof_confirmed),
-        cmocka_unit_test(roof_needs_evidence),
-        cmocka_unit_test(roof_switched_off),
-        cmocka_unit_test(roof_withdrawn),
+        cmocka_unit_test(roof_confirmed),          cmocka_unit_test(roof_needs_evidence),
+        cmocka_unit_test(roof_switched_off),       cmocka_unit_test(roof_withdrawn),
         cmocka_unit_test(roof_spares_builds),
-        cmocka_unit_test(roof_spares_long_runs),
-        cmocka_unit_test(roof_spares_much),
-        cmocka_unit_test(budget_ends_and_goes_on),
-        cmocka_unit_test(resumed_contacts_the_rest),
-        cmocka_unit_test(budget_before_anything),
-        cmocka_unit_test(budget_and_no_fallback),
+
+        cmocka_unit_test(roof_spares_suspects),    cmocka_unit_test(roof_of_a_wrong_one),
+        cmocka_unit_test(roof_and_nothing_builds),
+
+        cmocka_unit_test(roof_spares_long_runs),   cmocka_unit_test(roof_spares_much),
+        cmocka_unit_test(budget_ends_and_goes_on), cmocka_unit_test(resumed_contacts_the_rest),
+        cmocka_unit_test(budget_before_anything),  cmocka_unit_test(budget_and_no_fallback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
