@@ -174,6 +174,7 @@ void qst__schedule_sampling(qst__schedule *s)
 {
     bool backwards = false;
 
+    s->compared = false;
     shorten(s);
     compare(s);
     narrow(s);

@@ -172,7 +172,7 @@ static qst_status schedule_init(qst__schedule *s, const qst__task *task, qst__ve
     s->clock_round = last_clock_round(verdict);
     s->unroofed = (verdict->flags & QST__VERDICT_ROOF) && !s->limit_ns;
     if (s->unroofed)
-        verdict->flags &= ~(uint32_t)QST__VERDICT_ROOF;
+        verdict->flags &= ~(uint32_t)(QST__VERDICT_ROOF | QST__VERDICT_COMPARED);
     return QST_OK;
 }
 
@@ -200,7 +200,8 @@ static qst_status run(qst__schedule *s, qst_error *err)
             if (!opened && (status = rig->open(rig->self, &ruler, err)) < 0)
                 return status;
             if (!opened)
-                s->verdict->flags = (s->verdict->flags & ~QST__VERDICT_ROOF) | QST__VERDICT_PARTIAL;
+                s->verdict->flags =
+                    (s->verdict->flags & ~(QST__VERDICT_ROOF | QST__VERDICT_COMPARED)) | QST__VERDICT_PARTIAL;
             opened = true;
             s->verdict->ruler = ruler;
             qst__schedule_run(s, n);
@@ -216,12 +217,13 @@ static qst_status run(qst__schedule *s, qst_error *err)
     return s->halted ? qst__pass(err, &s->why) : QST_OK;
 }
 
-/* Did the budget leave something undone: candidates of the round, or a comparison with too few samples? */
+/* Did the budget leave something undone: candidates of the round, or a comparison with too few samples? Not after the
+ * roof: what it ends is at its end. */
 static bool is_partial(const qst__schedule *s)
 {
     uint32_t n_live = 0, short_of = 0;
 
-    if (!s->spent)
+    if (!s->spent || s->roofed)
         return false;
     for (uint32_t i = 0; i < s->n; i++) {
         if (s->verdict->findings[i].outcome == QST__OUTCOME_BUDGET)
@@ -269,7 +271,6 @@ static qst_status conclude(qst__schedule *s, uint64_t began, uint64_t waited_bef
     verdict->flags &= ~QST__VERDICT_PARTIAL;
     if (is_partial(s))
         verdict->flags |= QST__VERDICT_PARTIAL;
-    verdict->flags &= ~QST__VERDICT_COMPARED;
     if (s->roofed)
         verdict->flags |= QST__VERDICT_ROOF | (s->compared ? QST__VERDICT_COMPARED : 0);
     qst__decide(verdict);

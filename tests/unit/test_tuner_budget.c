@@ -154,6 +154,22 @@ static void roof_spares_builds(void **state)
     tell(&s);
 }
 
+/* What was compared to the end stays so where a later tuning finds nothing to try: by samples under the roof, of which a has
+ * more, another would win. */
+static void roof_compared_stays(void **state)
+{
+    story s = {.n = 2,
+               .limit_ns = 100,
+               .specs = {{.variant = "a"}, {.variant = "b"}},
+               .scripts = {{.samples = {90}}, {.samples = {60}, .ready = true}},
+               .acts = {{.log = "open p:a c:a a a p:b c:b b a b b a a b b a close",
+                         .winner = "b",
+                         .flags = QST__VERDICT_ROOF | QST__VERDICT_COMPARED},
+                        {.log = "", .winner = "b", .flags = QST__VERDICT_ROOF | QST__VERDICT_COMPARED}}};
+    (void)state;
+    tell(&s);
+}
+
 /* Alone under the roof, a is not sampled on; and one that has killed a process is not looked at, though it is built. */
 static void roof_spares_suspects(void **state)
 {
@@ -197,6 +213,37 @@ static void roof_and_nothing_builds(void **state)
                          .outcomes = {[1] = "UNTRIED", [2] = "UNTRIED"},
                          .why_of = 1,
                          .why = "ended by the roof: 2 samples under 100 ns"}}};
+    (void)state;
+    tell(&s);
+}
+
+/* A budget that is spent after the roof leaves nothing undone: as many samples as there are, by the roof's rule. */
+static void roof_and_budget(void **state)
+{
+    story s = {
+        .n = 2,
+        .limit_ns = 30 * MS,
+        .specs = {{.variant = "a"}, {.variant = "b"}},
+        .scripts = {{.samples = {20 * MS}}, {.samples = {15 * MS}, .ready = true}},
+        .acts = {
+            {.budget_ms = 80, .log = "open p:a c:a a a p:b c:b b close", .winner = "a", .flags = QST__VERDICT_ROOF}}};
+    (void)state;
+    tell(&s);
+}
+
+/* Nor was anything compared to the end where a budget ended the last rounds. x is wrong after the others of its rounds, z,
+ * were; y, which was too slow against it, gets another chance, and its first run spends the budget. */
+static void roof_and_budget_again(void **state)
+{
+    story s = {
+        .n = 3,
+        .limit_ns = MS,
+        .specs = {{.variant = "x"}, {.variant = "z"}, {.variant = "y"}},
+        .scripts = {{.samples = {MS + 100000, MS + 100000, RIG_WRONG}},
+                    {.samples = {2 * MS}},
+                    {.first_ns = 8 * MS, .samples = {MS - 100000}, .ready = true}},
+        .acts = {
+            {.budget_ms = 25, .winner = "y", .flags = QST__VERDICT_ROOF, .outcomes = {"WRONG", "TIMED", "TIMED"}}}};
     (void)state;
     tell(&s);
 }
@@ -323,16 +370,23 @@ static void budget_and_no_fallback(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(roof_confirmed),          cmocka_unit_test(roof_needs_evidence),
-        cmocka_unit_test(roof_switched_off),       cmocka_unit_test(roof_withdrawn),
+        cmocka_unit_test(roof_confirmed),
+        cmocka_unit_test(roof_needs_evidence),
+        cmocka_unit_test(roof_switched_off),
+        cmocka_unit_test(roof_withdrawn),
         cmocka_unit_test(roof_spares_builds),
-
-        cmocka_unit_test(roof_spares_suspects),    cmocka_unit_test(roof_of_a_wrong_one),
+        cmocka_unit_test(roof_compared_stays),
+        cmocka_unit_test(roof_spares_suspects),
+        cmocka_unit_test(roof_of_a_wrong_one),
         cmocka_unit_test(roof_and_nothing_builds),
-
-        cmocka_unit_test(roof_spares_long_runs),   cmocka_unit_test(roof_spares_much),
-        cmocka_unit_test(budget_ends_and_goes_on), cmocka_unit_test(resumed_contacts_the_rest),
-        cmocka_unit_test(budget_before_anything),  cmocka_unit_test(budget_and_no_fallback),
+        cmocka_unit_test(roof_and_budget),
+        cmocka_unit_test(roof_and_budget_again),
+        cmocka_unit_test(roof_spares_long_runs),
+        cmocka_unit_test(roof_spares_much),
+        cmocka_unit_test(budget_ends_and_goes_on),
+        cmocka_unit_test(resumed_contacts_the_rest),
+        cmocka_unit_test(budget_before_anything),
+        cmocka_unit_test(budget_and_no_fallback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
