@@ -65,6 +65,11 @@ refuses 'qst bench first: --keys: no such option' bench first --keys 10
 refuses 'qst bench store: --size: no such option' bench store --size 16
 refuses 'qst bench lookup: --pairs: no such option' bench lookup --pairs 3
 refuses 'qst bench store: 5: takes no arguments' bench store 5
+refuses 'qst bench store: --child hand: no process of its own' bench store --child hand --file none
+refuses 'qst bench store: --child look: needs --file' bench store --child look
+refuses 'qst bench store: --child fill: needs --file' bench store --child fill
+refuses 'qst bench first: --child fill: no process of its own' bench first --child fill --file none
+refuses 'qst bench first: --child hand: needs --file' bench first --child hand
 refuses 'did you mean --rounds?' bench matmul 64 --ruonds 3
 refuses 'neither N nor MxNxK' bench matmul 12y
 refuses '--config: line 1, column 1' bench matmul 8 --config '{'

@@ -10,6 +10,7 @@
 #include "verb.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const bench_options defaults = {.size = 64, .batches = 200, .pairs = 20, .keys = 1000000, .type = QST_F32};
 
@@ -81,6 +82,23 @@ static int lookup_bench(const args_common *common, const bench_options *options)
     return lookup_measure(common, options, tell_lookup);
 }
 
+/* The words by which a kind calls itself; who gives them by hand gets a line too. */
+static int check_child(const char *kind, const bench_options *options)
+{
+    static const struct {
+        const char *kind, *child;
+        bool        file; /* --file is needed */
+    } words[] = {{"bench first", "with", false},
+                 {"bench first", "hand", true},
+                 {"bench first", "binary", true},
+                 {"bench store", "fill", true},
+                 {"bench store", "look", true}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].kind, kind) == 0 && strcmp(words[i].child, options->child) == 0)
+            return options->file || !words[i].file ? 0 : args_usage(kind, "--child %s: needs --file", words[i].child);
+    return args_usage(kind, "--child %s: no process of its own", out_shown(options->child).text);
+}
+
 /* What a kind's own words and sizes must be, before it runs. */
 static int start(const verb_info *kind, const bench_options *options, int argc, char **argv)
 {
@@ -88,7 +106,7 @@ static int start(const verb_info *kind, const bench_options *options, int argc, 
         return args_usage(kind->name, "%s: takes no arguments", out_shown(argv[0]).text);
     if (options->size % LOOKUP_COLUMNS != 0)
         return args_usage(kind->name, "--size %lld: not a multiple of %u", (long long)options->size, LOOKUP_COLUMNS);
-    return 0;
+    return options->child ? check_child(kind->name, options) : 0;
 }
 
 #define KIND(which, measure)                                                                                           \
