@@ -26,8 +26,14 @@ verdict $? '  a line a problem'
 runs 0 tune --problems "$work/problems" $slow --json
 json 'len(j) == 4 and all(p["state"] == "known" and p["winner"] for p in j)'
 printf 'matmul m=600000 n=600000 k=2\n' >"$work/large"
+runs 1 tune --problems "$work/large" # the cause, and nothing else
+matches '^failed '
+[ "$(wc -l <"$err")" -eq 1 ] && grep -qE "is not tuned: c: [0-9]+ bytes are over the device's largest buffer of [0-9]+$" "$err"
+verdict $? '  one line: the cause'
 runs 1 tune --problems "$work/large" --set log=error
 matches '^failed '
+[ "$(cat "$err")" = 'qst: matmul m=600000 n=600000 k=2: not tuned: --set log=info,tune says why' ]
+verdict $? '  one line: who says why'
 runs 0 explain 'matmul m=600000 n=600000 k=2' --set log=error
 matches '^runs +matmul\.naive\..*: not tuned$'
 runs 0 tune --sizes 72,96 $slow

@@ -72,15 +72,14 @@ static char *missing_store(qst_context *context, const char *verb)
     return why;
 }
 
-/* Has a setting this for its value, or its origin? */
-static bool setting_is(qst_context *context, const char *path, const char *member, const char *text)
+bool device_setting_is(qst_context *context, const char *path, const char *member, const char *text)
 {
     json_t *rows = out_describe(context, "config");
     bool    is = false;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         if (strcmp(out_member(row, "path"), path) == 0)
-            is = strcmp(out_member(row, member), text) == 0;
+            is = strcmp(json_is_true(json_object_get(row, member)) ? "true" : out_member(row, member), text) == 0;
     }
     json_decref(rows);
     return is;
@@ -89,12 +88,13 @@ static bool setting_is(qst_context *context, const char *path, const char *membe
 /* Is a setting the library's default, said by nobody? */
 static bool is_unsaid(qst_context *context, const char *path)
 {
-    return setting_is(context, path, "origin", "default");
+    return device_setting_is(context, path, "origin", "default");
 }
 
 static bool tunes(qst_context *context)
 {
-    return setting_is(context, "tune.mode", "value", "tune") || setting_is(context, "tune.mode", "value", "background");
+    return device_setting_is(context, "tune.mode", "value", "tune") ||
+           device_setting_is(context, "tune.mode", "value", "background");
 }
 
 static bool warns;

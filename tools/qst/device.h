@@ -46,6 +46,9 @@ int device_apart(qst_context **context, const args_common *common, const char *p
 int device_described(const char *what, const args_common *common, uint32_t flags, int argc, char **argv,
                      void (*amend)(json_t *rows), void (*print)(const json_t *rows));
 
+/* Has a setting this text for its value, or its origin (`member`)? */
+bool device_setting_is(qst_context *context, const char *path, const char *member, const char *text);
+
 /* Has the command itself had warnings logged, since nobody says what is? */
 bool device_warns(void);
 

@@ -98,13 +98,15 @@ void log_wait(void)
     pthread_mutex_unlock(&kept.lock);
 }
 
-void log_settle(bool shows)
+bool log_settle(bool shows)
 {
     pthread_mutex_lock(&kept.lock);
-    if (shows && kept.keys.length)
+    bool shown = shows && kept.keys.length;
+    if (shown)
         show(kept.keys.text, kept.keys.length);
     kept.keys.length = 0;
     pthread_mutex_unlock(&kept.lock);
+    return shown;
 }
 
 bool log_told(const char *text)

@@ -22,8 +22,9 @@ bool log_told(const char *text);
 /* Lines that have one of these in them, ended by NULL, are not shown: the verb tells of it itself. To be called first. */
 void log_leave(const char *const *parts);
 
-/* From now on what is said of keys that are not tuned waits until log_settle: whoever has told the cause himself lets it be. */
+/* From now on what is said of keys that are not tuned waits until log_settle: whoever has told the cause himself lets it be.
+ * True: it was shown. */
 void log_wait(void);
-void log_settle(bool shows);
+bool log_settle(bool shows);
 
 #endif

@@ -118,6 +118,18 @@ static double time_of(const json_t *verdict, const char *name)
     return 0;
 }
 
+/* There is no verdict. Whatever failed is in a log line, be it not shown; without one it was not begun. */
+static void tell_untuned(const device_handle *device, const subject *s, bool shown)
+{
+    if (shown)
+        return;
+    if (device_setting_is(device->context, "tune.mode", "value", "tune") &&
+        device_setting_is(device->context, "tune.wait", "value", "true"))
+        out_fail("%s: not tuned: --set log=info,tune says why", s->word);
+    else
+        out_fail("%s: not tuned: another process is tuning it, or tune.mode lets nothing be tuned", s->word);
+}
+
 /* What the key's verdict comes to, if it has one; "failed" after one line: a plan runs all the same. */
 static const char *answer(const device_handle *device, const subject *s, const json_t *verdict, const char *runs,
                           bool tuned)
@@ -126,13 +138,13 @@ static const char *answer(const device_handle *device, const subject *s, const j
     char       *barred = verdict_barred(device->context, qst_set_op(s->set)->name, runs, &all);
     const char *state = "failed";
     const bool  told = barred && (all || (verdict && !out_truth(verdict, "partial")));
-    log_settle(!told);
+    const bool  shown = log_settle(!told);
     if (told)
         out_fail("%s: %s; %s runs all the same", s->word, barred, runs);
     else if (!verdict && tuned)
         out_fail("%s: no candidate gave a right result in time", s->word);
     else if (!verdict)
-        out_fail("%s: not tuned: another process is tuning it, or tune.mode lets nothing be tuned", s->word);
+        tell_untuned(device, s, shown);
     else if (out_truth(verdict, "partial"))
         state = "partial";
     else if (!out_member(verdict, "winner")[0])
