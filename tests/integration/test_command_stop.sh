@@ -137,6 +137,9 @@ ends 143 "^qst: bench matmul: ended by SIGTERM after $(grep -c '^ *quernstone ' 
 told INT matmul. bench tunings --keys 1000 --times 1 --range 16..40 $few
 ends 130 '^qst: bench tunings: ended by SIGINT after [0-9]+ of 1000 keys$'
 matches '^[0-9]+ tunings: '
+# The first line of the log is written before there is a device.
+told TERM '!' bench verify --set 'candidates.pin=["matmul.naive.*"]' --set log=debug
+ends 143 '^qst: bench verify: ended by SIGTERM after 0 of 3 squares$'
 told TERM 256x256: bench verify --set 'candidates.pin=["matmul.naive.*"]'
 ends_or_was_done 143 '^qst: bench verify: ended by SIGTERM after [12] of 3 squares$' '^1024x1024: '
 # Rounds of it are told of on a terminal alone: the pinned candidate's build is when it is under way, and it lasts for hours.

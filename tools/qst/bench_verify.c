@@ -143,7 +143,6 @@ static void tell_end(void *user)
 static int measure(const device_handle *device, uint32_t type, course *c)
 {
     bool good = true;
-    stop_tell(tell_end, c);
     while (c->done < sizeof sides / sizeof *sides && good) {
         verified v;
         int64_t  side = sides[c->done];
@@ -157,7 +156,6 @@ static int measure(const device_handle *device, uint32_t type, course *c)
         c->done += good;
         stop_go();
     }
-    stop_tell(NULL, NULL);
     return good ? 0 : EXIT_FAILED;
 }
 
@@ -172,9 +170,11 @@ int verify_bench(const args_common *common, const bench_options *options)
         set[i] = i < common->set.n ? common->set.data[i] : settings[i - common->set.n];
     own.set.data = set;
     own.set.n = common->set.n + 3;
+    stop_tell(tell_end, &c); /* opening takes a while, too */
     int status = device_open(&device, &own, NULL);
     if (status == 0)
         status = measure(&device, options->type, &c);
+    stop_tell(NULL, NULL);
     if (status == 0 && common->json)
         out_json(json_incref(c.rows));
     json_decref(c.rows);
