@@ -28,6 +28,15 @@ json 'j["regret"]["problems"] == 3 and j["regret"]["median"] >= 0 and len(j["pro
 json 'all(len(p["candidates"]) > 1 and p["best"] for p in j["problems"])'
 QST_DENY='matmul.unit.*' runs 0 bench matmul 24 --rounds 1 --all --set 'candidates.pin=["matmul.naive.*","matmul.unit.min*"]' --json
 json '[c["who"].split("/")[0] for c in j["candidates"]] == ["matmul.naive.row16"]' # denied and pinned by others than options
+# Who is wrong is not timed, be it in one element, or in those alone that it leaves as others have put them there.
+seeded=${qst%/bin/qst}/tests/plugins/seeded
+if [ -d "$seeded" ]; then
+    runs 0 bench matmul 64x40x50 --rounds 1 --all --pin 'matmul.naive.*' --pin 'matmul.seeded.*' --set "plugins.dirs=$seeded" --json
+    for bug in whole_tile tail k_rest even_m whole_m second_launch reads_c; do
+        json '["wrong: product 0, element" in c.get("why", "") for c in j["candidates"] if c["who"] == "matmul.seeded.'$bug'/1"] == [True]'
+    done
+    json 'all(c.get("why") is None for c in j["candidates"] if c["who"].startswith(("matmul.naive.", "matmul.seeded.none")))'
+fi
 runs 0 bench tunings --keys 2 --times 2 --range 16..40 --pin 'matmul.naive.*' --pin 'matmul.unit.min*' --json
 json 'j["tunings"] == 4 and len(j["keys"]) == 2 and j["within_2"] <= j["within_5"] <= 4'
 json 'all(sum(w["times"] for w in k["winners"]) == 2 for k in j["keys"])'

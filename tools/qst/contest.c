@@ -3,6 +3,7 @@
  * contest.c: calls, batches, rounds. */
 #include "contest.h"
 
+#include "element.h"
 #include "out.h"
 
 #include <math.h>
@@ -44,6 +45,7 @@ void contest_finish(contest *c)
     data_finish(&c->b);
     data_finish(&c->c);
     free(c->now);
+    free(c->first);
     memset(c, 0, sizeof *c);
 }
 
@@ -57,12 +59,18 @@ void contest_player_finish(contest_player *player)
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------ */
 
-/* The results as they were at first. */
+/* The results as they were at first: NaN where beta is 0. */
+static bool refill(const contest *c)
+{
+    return device_ok(
+        clEnqueueWriteBuffer(c->device->queue, c->c.mem, CL_TRUE, 0, (size_t)c->c.bytes, c->c.host, 0, NULL, NULL),
+        "clEnqueueWriteBuffer");
+}
+
+/* … for times alone: where nothing of them is read, others' may stand there. */
 static bool reset(const contest *c)
 {
-    return c->problem->beta == 0 || device_ok(clEnqueueWriteBuffer(c->device->queue, c->c.mem, CL_TRUE, 0,
-                                                                   (size_t)c->c.bytes, c->c.host, 0, NULL, NULL),
-                                              "clEnqueueWriteBuffer");
+    return c->problem->beta == 0 || refill(c);
 }
 
 /* For one that computes on the host: where the buffers are there. */
@@ -154,23 +162,67 @@ double contest_batch(contest *c, contest_player *player)
 
 /* ---- First calls ------------------------------------------------------------------------------------------------ */
 
+/* These rows of every product. False: one is wrong, and the player is ruled out. */
+static bool check_rows(const contest *c, contest_player *player, const int64_t *rows, int64_t n_rows)
+{
+    const check_task   task = {c->problem, &c->a, &c->b, &c->c, c->now, rows, n_rows};
+    const check_result result = check_product(&task);
+    player->right = result.right;
+    player->error = result.relative > player->error ? result.relative : player->error;
+    if (!result.right) {
+        char *text = check_text(&result);
+        player->ruled_out = out_text("wrong: %s", text);
+        free(text);
+    }
+    return result.right;
+}
+
+static double apart(double x, double y)
+{
+    if (x == y || (isnan(x) && isnan(y)))
+        return 0;
+    return isnan(x - y) ? INFINITY : fabs(x - y);
+}
+
+/* The row, be it of any product, in which the results are furthest from those of the first who was right; −1: they are
+ * the same. */
+static int64_t furthest_row(const contest *c)
+{
+    const data_matrix *m = &c->c;
+    int64_t            products = m->rows && m->cols ? data_products(m->batch) : 0, row = -1;
+    double             most = 0;
+    for (int64_t z = 0; z < products; z++)
+        for (int64_t i = 0; i < m->rows; i++)
+            for (int64_t j = 0; j < m->cols; j++) {
+                int64_t place = data_place(m, z, i, j);
+                double  off = apart(element_load(m->view.type, c->now + m->start, place),
+                                    element_load(m->view.type, c->first + m->start, place));
+                if (off > most) {
+                    most = off;
+                    row = i;
+                }
+            }
+    return row;
+}
+
+/* Some rows, and the one that differs most from what another computed: operands are of one size throughout, so that
+ * a wrong element stands there. */
 static bool check(contest *c, contest_player *player)
 {
-    int64_t    n_rows, *rows = check_sample(c->problem->m, CONTEST_ROWS, &n_rows);
-    check_task task = {c->problem, &c->a, &c->b, &c->c, c->now, rows, n_rows};
-    bool       read = data_download(&c->c, c->device, c->now);
-    if (read) {
-        check_result result = check_product(&task);
-        player->right = result.right;
-        player->error = result.relative;
-        if (!result.right) {
-            char *text = check_text(&result);
-            player->ruled_out = out_text("wrong: %s", text);
-            free(text);
-        }
-    }
+    if (!data_download(&c->c, c->device, c->now))
+        return false;
+    int64_t n_rows, *rows = check_sample(c->problem->m, CONTEST_ROWS, &n_rows);
+    bool    right = check_rows(c, player, rows, n_rows);
     free(rows);
-    return read;
+    if (right && c->first) {
+        int64_t row = furthest_row(c);
+        if (row >= 0)
+            (void)check_rows(c, player, &row, 1);
+    } else if (right) {
+        c->first = out_resize(NULL, (size_t)c->c.bytes);
+        memcpy(c->first, c->now, (size_t)c->c.bytes);
+    }
+    return true;
 }
 
 /* Doubles the batch until it is long enough, so that what first calls cost beyond later ones is not counted. */
@@ -203,7 +255,8 @@ bool contest_try(contest *c, contest_player *player)
         player->ruled_out = out_text("%s", reason);
         return true;
     }
-    good = reset(c) && (!maps || map(c, host));
+    /* What another has left there would pass for what this one leaves out. */
+    good = refill(c) && (!maps || map(c, host));
     if (good && calls(c, player, host, 1, &why) >= 0 && (!maps || unmap(c, host))) {
         good = check(c, player) && (!maps || map(c, host));
         if (good && player->right)

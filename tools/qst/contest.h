@@ -16,14 +16,15 @@
 #define CONTEST_BATCH_MS 5.0
 #define CONTEST_CALLS    20000 /* in a batch, at most */
 #define CONTEST_PAUSE_MS 120   /* OpenBLAS's threads were seen to spin for 60 ms and more */
-#define CONTEST_ROWS     8     /* of each product, that are checked on the host */
+#define CONTEST_ROWS     8     /* of each product, that are checked on the host, beside the most dubious one */
 
 /* A problem and its operands. */
 typedef struct contest {
     const device_handle *device;
     const qst_matmul    *problem;
     data_matrix          a, b, c;
-    unsigned char       *now; /* room for C */
+    unsigned char       *now;   /* room for C */
+    unsigned char       *first; /* C as the first who was right left it; NULL: nobody was yet */
     bool                 sync;
     double               limit_ms; /* of a call: who takes longer is ruled out; 0: nobody is */
 } contest;
@@ -47,7 +48,8 @@ typedef struct contest_player {
 bool contest_init(contest *c, const device_handle *device, const qst_matmul *problem, bool sync, uint64_t seed);
 void contest_finish(contest *c);
 
-/* First calls: whatever is built or tuned, the check on the host, and how many calls make a batch. Whoever cannot play is
+/* First calls: whatever is built or tuned, the check on the host (of some rows, and of the one that differs most from what
+ * the first who was right computed), and how many calls make a batch. Whoever cannot play is
  * ruled out with a reason. False after one line: nothing goes on. */
 bool contest_try(contest *c, contest_player *player);
 
