@@ -213,10 +213,21 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
     return QST_OK;
 }
 
+static bool is_built_for(const qst__bench *r, uint32_t candidate, const qst__trial *trial)
+{
+    return !trial->ready || qst__way_ready(r->shelf, candidate, &trial->key, trial->problem);
+}
+
+/* A trial elsewhere takes longer than a build does. */
 static bool rig_ready(void *self, uint32_t candidate)
 {
     const qst__bench *r = self;
-    return r->tried[candidate].main || qst__way_ready(r->shelf, candidate, &r->main.key, r->main.problem);
+
+    qst__prebuild_leave(r->site);
+    if (r->site->ctx->settings->isolate == QST__ISOLATE_ALL)
+        return false;
+    return r->tried[candidate].main || (is_built_for(r, candidate, &r->main) &&
+                                        is_built_for(r, candidate, &r->second) && is_built_for(r, candidate, &r->real));
 }
 
 static qst_status rig_check(void *self, uint32_t candidate, uint64_t best_ns, double slow_factor, qst__checked *out,

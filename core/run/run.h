@@ -328,7 +328,8 @@ void       qst__way_destroy(qst__way *way, const qst__alloc *alloc);
 /* Has the programs built that a candidate, or a judge's phase, launches for a problem in normal form, and binds nothing;
  * a failure shows when they are bound. */
 void qst__way_expect(qst__shelf *shelf, uint32_t candidate, const qst__key *key, const void *problem);
-/* Are a candidate's all built, or binaries of them kept? false for a vendor, which builds its own. */
+/* Are a candidate's all built, or binaries of them kept? false for a vendor, which builds its own, and where a step calls
+ * another operation, which may have to be tuned. */
 bool qst__way_ready(qst__shelf *shelf, uint32_t candidate, const qst__key *key, const void *problem);
 void qst__way_expect_judge(qst__shelf *shelf, const void *problem, uint32_t phase);
 /* Enqueues one execution; operands of the normal form. */

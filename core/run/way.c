@@ -68,7 +68,8 @@ static qst_status take_program(const binder *b, uint32_t index, qst_program *out
 
 typedef bool program_visit(qst__programs *programs, const qst_program *desc);
 
-/* Visits each program that a recorded recipe launches; were all visits true? */
+/* Visits each program that a recorded recipe launches itself; were all visits true, and is that all there is? What another
+ * operation has to be tuned for is not. */
 static bool each_program(const binder *b, const qst__recipe *recipe, program_visit *visit)
 {
     uint32_t    i, seen = 0;
@@ -77,6 +78,7 @@ static bool each_program(const binder *b, const qst__recipe *recipe, program_vis
 
     for (i = 0; i < recipe->n_steps; i++) {
         uint32_t p = recipe->steps[i].program;
+        all = all && !recipe->steps[i].op;
         if (recipe->steps[i].op || p >= QST_PROGRAMS_MAX || (seen >> p & 1))
             continue;
         seen |= 1u << p;

@@ -44,7 +44,8 @@ typedef struct qst__rig {
      * found as expected (E_VERIFY where not). E_TIMEOUT: no valid time. */
     qst_status (*sample)(void *self, uint32_t candidate, uint64_t *ns, qst_error *err);
     void (*close)(void *self);
-    /* Would `prepare` find all built, so that to look at the candidate costs its runs alone? NULL: not known of any. */
+    /* Would `prepare` find all built, so that to look at the candidate costs its runs alone? NULL: not known of any. Who asks
+     * wants nothing more built: what would have been ahead of need is not. */
     bool (*ready)(void *self, uint32_t candidate);
 } qst__rig;
 

@@ -7,6 +7,8 @@
  * so that builds are made ahead wherever it runs.
  */
 #include "cl/builder.h"
+#include "run/prebuild.h"
+#include "run/rig.h"
 #include "run/run.h"
 #include "support/blend.h"
 
@@ -14,6 +16,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -162,12 +165,22 @@ static void check_waits(qst_context *ctx, uint64_t wall_ns)
     assert_true(c.wait_ns + c.probe_ns + c.verify_ns + c.sample_ns <= wall_ns);
 }
 
-/* Tunes a blend in a context that has the builder; the product is right whatever the builder is like. */
+/* A context that has the builder. */
+static qst_context *open_context(void)
+{
+    qst_context *ctx = blend_context("{\"tune\": {\"budget_ms\": 0}}");
+
+    assert_int_equal(qst__plugins_add_builtin(&ctx->plugins, &plugin, NULL), QST_OK);
+    ctx->plugins.list.data[ctx->plugins.list.count - 1].state = QST__PLUGIN_STARTED;
+    return ctx;
+}
+
+/* Tunes a blend; the product is right whatever the builder is like. */
 static qst_context *tune(const qst_candidate *other)
 {
     const qst_candidate *const all[] = {&blend_loop, other, NULL};
     cl_fixture                *cl = fixture;
-    qst_context               *ctx = blend_context("{\"tune\": {\"budget_ms\": 0}}");
+    qst_context               *ctx = open_context();
     blend_problem              p = blend_of(3000, 2, 0);
     blend_case                 c;
     qst_error                  err = {0};
@@ -175,8 +188,6 @@ static qst_context *tune(const qst_candidate *other)
     uint64_t                   begun;
 
     seen.compiled = seen.assembled = 0;
-    assert_int_equal(qst__plugins_add_builtin(&ctx->plugins, &plugin, &err), QST_OK);
-    ctx->plugins.list.data[ctx->plugins.list.count - 1].state = QST__PLUGIN_STARTED;
     set = blend_set(ctx, all);
     blend_open(&c, cl->context, cl->in_order, &p);
     begun = qst__now(&ctx->clock);
@@ -257,6 +268,64 @@ static void test_one_in_the_front_end(void **state)
     qst_context_destroy(ctx);
 }
 
+/* ---- After the roof ----------------------------------------------------------------------------------------------- */
+
+static size_t waiting(qst__site *site)
+{
+    size_t count;
+
+    qst__lock_take(&site->prebuild.lock);
+    count = site->prebuild.jobs.count;
+    qst__lock_give(&site->prebuild.lock);
+    return count;
+}
+
+/* Who is asked for what is built is the last to be built: those that wait for the candidates before them are not. */
+static void test_none_after_the_roof(void **state)
+{
+    enum { MANY = 8 };
+    static qst_candidate more[MANY];
+    static char          names[MANY][8];
+    const qst_candidate *all[MANY + 1] = {0};
+    cl_fixture          *cl = fixture;
+    qst_context         *ctx = open_context();
+    blend_problem        p = blend_of(3000, 2, 0);
+    qst__rig             rig = {0};
+    qst__site           *site;
+    qst__shelf          *shelf;
+    qst__route          *route;
+    qst__task            task;
+
+    (void)state;
+    seen.answer = QST_OK;
+    builder.check_answer = 7;
+    for (int i = 0; i < MANY; i++) {
+        more[i] = i ? blend_wide : blend_loop;
+        snprintf(names[i], sizeof names[i], "c%d", i);
+        more[i].variant = names[i];
+        all[i] = &more[i];
+    }
+    assert_int_equal(qst__site_of(ctx, cl->context, cl->device, &site, NULL), QST_OK);
+    assert_int_equal(qst__shelf_of(site, blend_set(ctx, all), &shelf, NULL), QST_OK);
+    assert_int_equal(qst__route_of(shelf, &p, &route, NULL), QST_OK);
+    assert_int_equal(qst__rig_create(&rig, route, 0, NULL), QST_OK);
+    task = (qst__task){.alloc = &ctx->alloc,
+                       .clock = &ctx->clock,
+                       .set = &shelf->set->model,
+                       .device = &site->facts.device,
+                       .key = &route->entry->key,
+                       .problem = route->normal,
+                       .class_bit = QST_CLASS_PLAIN,
+                       .settings = ctx->settings,
+                       .rig = &rig};
+    qst__prebuild_begin(&task, route);
+    assert_true(waiting(site) > 0);
+    (void)rig.ready(rig.self, 1);
+    assert_int_equal(waiting(site), 0);
+    qst__rig_destroy(&rig);
+    qst_context_destroy(ctx);
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -273,10 +342,9 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builds_ahead),
-        cmocka_unit_test(test_wrong_check),
-        cmocka_unit_test(test_builds_nothing),
-        cmocka_unit_test(test_one_in_the_front_end),
+        cmocka_unit_test(test_builds_ahead),        cmocka_unit_test(test_wrong_check),
+        cmocka_unit_test(test_builds_nothing),      cmocka_unit_test(test_one_in_the_front_end),
+        cmocka_unit_test(test_none_after_the_roof),
     };
 
     return cmocka_run_group_tests(tests, open_all, close_all);
