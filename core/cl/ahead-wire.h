@@ -6,7 +6,8 @@
  * The body is a row of fields. A text is a u64 with its length and so many characters, without an end mark. In order:
  * the names of platform and device and u64 place among the devices of both (place.h); options; source; u64 number of
  * launches; for each the kernel's name, u64 dimensions, u64 global[3], u64 local[3] (0: the driver's choice), u64 number
- * of arguments; for each of these an qst__wire_arg.
+ * of arguments; for each of these an qst__wire_arg. A body that ends behind the device is a greeting: nothing is built, and
+ * the answer's code says nothing.
  *
  * Its argument says how far it stands back for the processors: one of the words below, none: as the
  * process that started it, as far as it may.

@@ -32,6 +32,12 @@ static const struct {
     [BESIDE] = {NULL, UINT64_C(45000000000)},
 };
 
+/* A job in bytes: those first say which device. */
+typedef struct message {
+    qst__str body;
+    size_t   device_bytes;
+} message;
+
 typedef struct done {
     uint8_t digest[32];
 } done;
@@ -44,7 +50,8 @@ struct qst__ahead {
     qst__child        child;
     int               manner;  /* of the child */
     bool              starved; /* IDLE got nowhere */
-    bool              answers; /* it has, once: what kills it from then on is the job */
+    bool              answers; /* the child has, once: what kills it from then on is the job */
+    bool              works;   /* one has answered: those after it are greeted */
     uint32_t          failures;
     QST__VEC(done) done;
 };
@@ -89,6 +96,7 @@ static bool start(qst__ahead *b, int manner)
         argv[1] = word;
     }
     b->manner = manner;
+    b->answers = false;
     code = qst__child_start(&b->child, argv);
     if (!code)
         return true;
@@ -174,14 +182,15 @@ static bool is_ours(const qst__ahead_job *job, const qst__step *step)
     return !step->op && step->program == job->program;
 }
 
-/* False: it cannot be said. */
-static bool put_job(qst__str *out, const qst__ahead_job *job, const char *options)
+/* False: it cannot be said. *device_bytes: how much of it says which device. */
+static bool put_job(qst__str *out, const qst__ahead_job *job, const char *options, size_t *device_bytes)
 {
     const qst__recipe *recipe = job->recipe;
     uint64_t           n = 0;
 
     if (!put_device(out, job->device))
         return false;
+    *device_bytes = out->length;
     put_text(out, options, strlen(options));
     put_text(out, job->desc->data, (size_t)job->desc->length);
     for (uint32_t i = 0; i < recipe->n_steps; i++)
@@ -282,34 +291,51 @@ static qst__talk read_answer(qst__ahead *b, const qst__ahead_job *job, uint64_t 
     return how;
 }
 
-/* Once, by the process as it is. *again: it is to be tried in another manner. */
-static qst_status send_job(qst__ahead *b, const qst__ahead_job *job, const qst__str *body, bool *again, qst_error *err)
+/* Sends so much of the body, and has it answered. */
+static qst__talk ask(qst__ahead *b, const qst__ahead_job *job, const char *body, size_t bytes,
+                     const qst__patience *patience, qst__wire_answer *answer)
 {
-    const qst__patience patience = {&b->clock, qst__now(&b->clock) + manners[b->manner].job_ns, job->stop};
-    qst__wire_head      head = {QST__WIRE_MAGIC, (uint32_t)body->length};
-    qst__wire_answer    answer = {0, 0};
-    qst__talk           how = qst__child_write(&b->child, &head, sizeof head, &patience);
+    qst__wire_head head = {QST__WIRE_MAGIC, (uint32_t)bytes};
+    qst__talk      how = qst__child_write(&b->child, &head, sizeof head, patience);
 
     if (how == QST__TALK_DONE)
-        how = qst__child_write(&b->child, body->text, body->length, &patience);
+        how = qst__child_write(&b->child, body, bytes, patience);
     if (how == QST__TALK_DONE)
-        how = read_answer(b, job, patience.until, &answer);
+        how = read_answer(b, job, patience->until, answer);
+    if (how == QST__TALK_DONE && answer->magic != QST__WIRE_MAGIC)
+        how = QST__TALK_ENDED;
+    if (how == QST__TALK_DONE)
+        b->answers = b->works = true;
+    return how;
+}
+
+/* Once, by the process as it is. *again: it is to be tried in another manner. One that comes after others is greeted, by the
+ * device alone, in which nothing is to be built: where it dies of that, its file was replaced, say, and no job is to blame. */
+static qst_status send_job(qst__ahead *b, const qst__ahead_job *job, const message *m, bool *again, qst_error *err)
+{
+    const qst__patience patience = {&b->clock, qst__now(&b->clock) + manners[b->manner].job_ns, job->stop};
+    qst__wire_answer    answer = {0, 0};
+    qst__talk           how = QST__TALK_DONE;
+
+    if (b->works && !b->answers)
+        how = ask(b, job, m->body.text, m->device_bytes, &patience, &answer);
+    if (how == QST__TALK_DONE)
+        how = ask(b, job, m->body.text, m->body.length, &patience, &answer);
     if (how == QST__TALK_LATE && !atomic_load(job->stop)) {
         b->starved = b->starved || (b->manner == IDLE && qst__now(&b->clock) >= patience.until);
         *again = b->manner != manner_of(b, job);
         if (*again)
             return QST_OK; /* start() ends it */
     }
-    if (how != QST__TALK_DONE || answer.magic != QST__WIRE_MAGIC)
+    if (how != QST__TALK_DONE)
         return give_up(b, job, how == QST__TALK_LATE, err);
-    b->answers = true;
     if (answer.code)
         QST__LOG(b->log, CL, INFO, "%s: building ahead gives %s", job->who, qst__cl_name(answer.code));
     return QST_OK;
 }
 
 /* Ends: the manner changes with `starved`, once, and with `urgent`, which is what somebody waits for. */
-static qst_status do_job(qst__ahead *b, const qst__ahead_job *job, const qst__str *body, qst_error *err)
+static qst_status do_job(qst__ahead *b, const qst__ahead_job *job, const message *m, qst_error *err)
 {
     qst_status status = QST_OK;
     bool       again = true;
@@ -317,7 +343,7 @@ static qst_status do_job(qst__ahead *b, const qst__ahead_job *job, const qst__st
     while (again && status == QST_OK) {
         again = false;
         if (start(b, manner_of(b, job)))
-            status = send_job(b, job, body, &again, err);
+            status = send_job(b, job, m, &again, err);
     }
     return status;
 }
@@ -326,7 +352,7 @@ qst_status qst__ahead_build(qst__ahead *b, const qst__ahead_job *job, uint64_t *
 {
     uint64_t   began = qst__now(&b->clock);
     char      *options;
-    qst__str   body;
+    message    m = {.device_bytes = 0};
     done       mine;
     qst_status status = QST_OK;
 
@@ -337,15 +363,15 @@ qst_status qst__ahead_build(qst__ahead *b, const qst__ahead_job *job, uint64_t *
     if (!options)
         return QST_OK; /* whoever builds it says so */
     digest_of(job, options, mine.digest);
-    qst__str_init(&body, b->alloc);
-    if (!known(b, mine.digest) && put_job(&body, job, options) && start(b, manner_of(b, job))) {
-        status = do_job(b, job, &body, err);
+    qst__str_init(&m.body, b->alloc);
+    if (!known(b, mine.digest) && put_job(&m.body, job, options, &m.device_bytes) && start(b, manner_of(b, job))) {
+        status = do_job(b, job, &m, err);
         if (status == QST_OK) /* what has killed it would kill the next one, and this process */
             (void)qst__vec_push(b->alloc, &b->done, mine);
         *ns = qst__now(&b->clock) - began;
         QST__LOG(b->log, CL, DEBUG, "%s: built ahead in %.1f ms", job->who, (double)*ns * 1e-6);
     }
-    qst__str_finish(&body);
+    qst__str_finish(&m.body);
     qst__free(b->alloc, options);
     return status;
 }

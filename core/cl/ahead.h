@@ -41,7 +41,7 @@ typedef struct qst__ahead_job {
 } qst__ahead_job;
 
 /* [one thread] Has the job done, once: the same program with the same kernels and local sizes is not sent again.
- * *ns: how long it took. E_REFUSED: the process, which had done others, died of it by a fault of its own or was ended by
+ * *ns: how long it took. E_REFUSED: the process, which had answered before, died of it by a fault of its own or was ended by
  * the driver, and so would this one; the same is sent again. Everything else is QST_OK, built or not: a job that hangs is
  * given up after 75 s, with one line in the log, and is the last one. */
 qst_status qst__ahead_build(qst__ahead *ahead, const qst__ahead_job *job, uint64_t *ns, qst_error *err);

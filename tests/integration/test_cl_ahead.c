@@ -266,12 +266,33 @@ static void stands_back(void **state)
     assert_string_equal(said, "idle\nnone\n");
 }
 
+/* Another process that does not even start, as where its file was replaced: that is no job's fault. */
+static void dies_on_its_own(void **state)
+{
+    ahead_case c;
+    qst_error  err;
+    uint64_t   ns;
+    char       path[256], said[64];
+
+    write_script(path, sizeof path, "[ $(wc -l <$0.said) -eq 1 ] || exit 127\nexec " FORERUNNER " \"$@\"");
+    open_case(&c, *state, path, source);
+    assert_int_equal(build(&c, &ns, &err), QST_OK);
+    assert_int_equal(c.warnings, 0);
+    atomic_store(&c.urgent, true); /* in another manner, hence by another process */
+    c.desc.options = "-DMORE=1";
+    assert_int_equal(build(&c, &ns, &err), QST_OK);
+    assert_int_equal(c.warnings, 1);
+    close_case(&c);
+    read_said(path, said, sizeof said);
+    assert_string_equal(said, "idle\nnone\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_once),   cmocka_unit_test(fails_there), cmocka_unit_test(dies_there),
         cmocka_unit_test(dies_at_once), cmocka_unit_test(given_up),    cmocka_unit_test(nobody_there),
-        cmocka_unit_test(hangs_there),  cmocka_unit_test(stands_back),
+        cmocka_unit_test(hangs_there),  cmocka_unit_test(stands_back), cmocka_unit_test(dies_on_its_own),
     };
 
     return cmocka_run_group_tests(tests, cl_fixture_open, cl_fixture_close);
