@@ -87,6 +87,13 @@ told TERM '! built in ' tune --json --sizes "$(seq -s , 401 600)" $few --set log
 ends 143 '^qst: tune: ended by SIGTERM after [0-9]+ of 200 problems'
 json "len(j) == $(sed -n 's/.* after \([0-9]*\) of .*/\1/p' "$err")"
 
+# Nor is it torn, or told twice, where the signal comes while it is written: more of it than a pipe takes.
+# shellcheck disable=SC2046,SC2086
+told TERM '[' tune --json $(yes 16 | head -n 500) $few
+[ $got -eq 0 ] || [ $got -eq 143 ]
+verdict $? "told to end while it tells: exit code 0, or 143 as it leaves (got $got)"
+json 'len(j) == 500'
+
 # shellcheck disable=SC2046
 told INT '64x64 next' shapes 64 $(seq 301 600) --level full --pin 'matmul.naive.*'
 ends 130 '^qst: shapes: ended by SIGINT after [0-9]+ of 301 shapes; what was found is kept'

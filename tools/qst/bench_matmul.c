@@ -318,9 +318,10 @@ static int measure_all(bench *b)
     stop_tell(tell_end, b);
     for (size_t i = 0; i < b->wishes.n && status == 0; i++)
         status = measure(b, &b->wishes.data[i], (uint64_t)i + 1);
-    stop_tell(NULL, NULL);
+    stop_hold_tell(NULL, NULL);
     if (json_array_size(b->results) > 0 || status == 0)
         tell(b);
+    stop_go();
     return status;
 }
 

@@ -272,10 +272,11 @@ static int run(const args_common *common, const void *given, int argc, char **ar
     for (int64_t pass = 1; pass < b.options->passes; pass++)
         for (size_t i = 0; i < b.wishes.n && status == 0; i++)
             status = compare(&b, &b.wishes.data[i], &b.rivals[i]) ? 0 : EXIT_FAILED;
-    stop_tell(NULL, NULL);
     out_progress(NULL);
+    stop_hold_tell(NULL, NULL);
     if (status == 0)
         tell(&b);
+    stop_go();
     drop_rivals(&b);
     regret_close(b.pool);
     matmul_wishes_drop(&b.wishes);

@@ -174,9 +174,10 @@ int verify_bench(const args_common *common, const bench_options *options)
     int status = device_open(&device, &own, NULL);
     if (status == 0)
         status = measure(&device, options->type, &c);
-    stop_tell(NULL, NULL);
+    stop_hold_tell(NULL, NULL);
     if (status == 0 && common->json)
         out_json(json_incref(c.rows));
+    stop_go();
     json_decref(c.rows);
     device_close(&device);
     free(set);

@@ -176,8 +176,9 @@ static int explain_all(course *c, const device_handle *device, char **words)
             keep(c, verdict);
         subject_close(&s);
     }
-    stop_tell(NULL, NULL);
+    stop_hold_tell(NULL, NULL);
     tell(c);
+    stop_go();
     return status;
 }
 

@@ -261,9 +261,10 @@ int filled_bench(const args_common *common, const bench_options *o)
             status = EXIT_FAILED;
         stop_go();
     }
-    stop_tell(NULL, NULL);
+    stop_hold_tell(NULL, NULL);
     if (status == 0)
         tell(&c);
+    stop_go();
     json_decref(c.rows);
     return status;
 }

@@ -225,9 +225,10 @@ int lookup_measure(const args_common *common, const bench_options *options, look
     int status = device_open(&b.device, common, LOOKUP_NAME);
     if (status == 0 && (!prepare(&b, options->size) || !measure(&b) || !right(&b)))
         status = EXIT_FAILED;
-    stop_tell(NULL, NULL);
+    stop_hold_tell(NULL, NULL);
     if (status == 0)
         tell(&b);
+    stop_go();
     finish(&b);
     return status;
 }

@@ -324,8 +324,9 @@ static int experiment(course *c, uint32_t type)
             status = EXIT_FAILED;
         finish(&one);
     }
-    stop_tell(NULL, NULL);
+    stop_hold_tell(NULL, NULL);
     tell(c);
+    stop_go();
     return status;
 }
 

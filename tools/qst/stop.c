@@ -167,11 +167,16 @@ void stop_heed(const char *verb)
 
 /* ---- What is told of --------------------------------------------------------------------------------------------- */
 
-void stop_tell(stop_teller *tell, void *user)
+void stop_hold_tell(stop_teller *tell, void *user)
 {
     stop_hold();
     stop.tell = tell;
     stop.user = user;
+}
+
+void stop_tell(stop_teller *tell, void *user)
+{
+    stop_hold_tell(tell, user);
     stop_go();
 }
 

@@ -23,6 +23,10 @@ void         stop_tell(stop_teller *tell, void *user);
 void         stop_hold(void);
 void         stop_go(void);
 
+/* stop_tell, and stop_hold until stop_go: where all is found, what stands between tells it whole and once, whenever a signal
+ * comes. */
+void stop_hold_tell(stop_teller *tell, void *user);
+
 /* What stands between the two is tuned, for a store that stays; one may begin after another, without an end. `key`: its
  * text, NULL: whatever is. The end ends the process where it was told to meanwhile. */
 void stop_begin(const char *key);

@@ -246,8 +246,9 @@ static int tune_all(const device_handle *device, course *c)
         stop_go();
     }
     stop_end();
-    stop_tell(NULL, NULL);
+    stop_hold_tell(NULL, NULL);
     tell_all(c);
+    stop_go();
     return status;
 }
 
