@@ -16,15 +16,15 @@ set -f
 
 # told SIGNALS TEXT ARGUMENT...: tells the command to end after a line with this text, of its results, or where TEXT is !TEXT
 # of what it logs. What it wrote afterwards is in $out, $err; $got is its exit code. In the background a shell has its jobs
-# ignore SIGINT, hence env.
+# ignore SIGINT, and nohup(1) SIGHUP, hence env.
 told() {
     with=$1 text=$2
     shift 2
     : >"$out"
     : >"$err"
     case $text in
-    !*) env --default-signal=INT "$qst" "$@" >"$out" 2>"$pipe" & rest=$err text=${text#!} ;;
-    *) env --default-signal=INT "$qst" "$@" >"$pipe" 2>"$err" & rest=$out ;;
+    !*) env --default-signal=HUP,INT,TERM "$qst" "$@" >"$out" 2>"$pipe" & rest=$err text=${text#!} ;;
+    *) env --default-signal=HUP,INT,TERM "$qst" "$@" >"$pipe" 2>"$err" & rest=$out ;;
     esac
     told=$!
     {
@@ -161,7 +161,7 @@ export TMPDIR
 mkdir "$TMPDIR"
 for kind in 'first --pairs 10000 --size 16:of 10000 pairs' 'store:of 3 stores'; do
     # shellcheck disable=SC2086
-    "$qst" bench ${kind%:*} >"$out" 2>"$err" &
+    env --default-signal=TERM "$qst" bench ${kind%:*} >"$out" 2>"$err" &
     told=$!
     until [ "$(ls "$TMPDIR")" ]; do kill -0 $told || break; done
     kill -TERM $told
