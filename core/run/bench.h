@@ -28,7 +28,8 @@ typedef struct qst__bench {
     uint32_t     ruler;
     uint64_t     empty_ns; /* an empty bracket of markers */
     bool         has_second;
-    bool         opened; /* at least once */
+    bool         opened;  /* at least once */
+    bool         sparing; /* since it was opened it was asked who is built: no build is begun ahead of need */
     qst__trial   main, second, real;
     qst__stretch others[QST__OTHERS_MAX]; /* of the check under way: runs that the judge asked for */
     uint32_t     n_others;

@@ -132,6 +132,7 @@ static qst_status rig_open(void *self, uint32_t *ruler, qst_error *err)
     cl_int          code;
     qst_status      status;
 
+    r->sparing = false;
     qst__lock_take(&r->site->lease);
     status = make_queue(r, err);
     if (status == QST_OK)
@@ -184,7 +185,8 @@ static qst_status rig_prepare(void *self, uint32_t candidate, qst__prepared *out
     memset(out, 0, sizeof *out);
     if (atomic_load(&r->site->closing))
         return qst__fail(err, QST_E_REFUSED, "rig", "the device is given up");
-    qst__prebuild_next(r->site);
+    if (!r->sparing)
+        qst__prebuild_next(r->site);
     /* Of the problem that is timed: what only the caller's own scalars are in the way of takes part, for the key's others. */
     if (c->desc.can_run && c->desc.can_run(c->desc.user, &r->site->facts.device, r->main.problem, &why) != QST_OK)
         return qst__fail(err, QST_E_UNSUPPORTED, c->name, "%s", why ? why : "the candidate gives no reason");
@@ -221,9 +223,9 @@ static bool is_built_for(const qst__bench *r, uint32_t candidate, const qst__tri
 /* A trial elsewhere takes longer than a build does. */
 static bool rig_ready(void *self, uint32_t candidate)
 {
-    const qst__bench *r = self;
+    qst__bench *r = self;
 
-    qst__prebuild_leave(r->site);
+    r->sparing = true;
     if (r->site->ctx->settings->isolate == QST__ISOLATE_ALL)
         return false;
     return r->tried[candidate].main || (is_built_for(r, candidate, &r->main) &&

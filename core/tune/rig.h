@@ -45,7 +45,7 @@ typedef struct qst__rig {
     qst_status (*sample)(void *self, uint32_t candidate, uint64_t *ns, qst_error *err);
     void (*close)(void *self);
     /* Would `prepare` find all built, so that to look at the candidate costs its runs alone? NULL: not known of any. Who asks
-     * wants nothing more built: what would have been ahead of need is not. */
+     * spares builds: until the rig is opened again none is begun ahead of need any more. */
     bool (*ready)(void *self, uint32_t candidate);
 } qst__rig;
 

@@ -270,17 +270,30 @@ static void test_one_in_the_front_end(void **state)
 
 /* ---- After the roof ----------------------------------------------------------------------------------------------- */
 
-static size_t waiting(qst__site *site)
+/* Jobs that wait for the candidates before them, once the others are done. */
+static size_t held(qst__site *site)
 {
-    size_t count;
+    qst__prebuild *p = &site->prebuild;
+    size_t         count;
 
-    qst__lock_take(&site->prebuild.lock);
-    count = site->prebuild.jobs.count;
-    qst__lock_give(&site->prebuild.lock);
+    qst__lock_take(&p->lock);
+    while (p->running)
+        qst__cond_wait(&p->idle, &p->lock);
+    count = p->jobs.count;
+    qst__lock_give(&p->lock);
     return count;
 }
 
-/* Who is asked for what is built is the last to be built: those that wait for the candidates before them are not. */
+static void prepare(const qst__rig *rig, uint32_t candidate)
+{
+    qst__prepared prepared;
+    qst_error     err = {0};
+
+    if (rig->prepare(rig->self, candidate, &prepared, &err) != QST_OK)
+        fail_msg("%s", err.text);
+}
+
+/* Each candidate that is prepared has one more built ahead, until it is asked who is built. */
 static void test_none_after_the_roof(void **state)
 {
     enum { MANY = 8 };
@@ -295,6 +308,8 @@ static void test_none_after_the_roof(void **state)
     qst__shelf          *shelf;
     qst__route          *route;
     qst__task            task;
+    size_t               before, left;
+    uint32_t             ruler;
 
     (void)state;
     seen.answer = QST_OK;
@@ -319,9 +334,15 @@ static void test_none_after_the_roof(void **state)
                        .settings = ctx->settings,
                        .rig = &rig};
     qst__prebuild_begin(&task, route);
-    assert_true(waiting(site) > 0);
-    (void)rig.ready(rig.self, 1);
-    assert_int_equal(waiting(site), 0);
+    before = held(site);
+    assert_int_equal(rig.open(rig.self, &ruler, NULL), QST_OK);
+    prepare(&rig, 1);
+    left = held(site);
+    assert_true(left > 0 && left < before);
+    assert_true(rig.ready(rig.self, 2));
+    prepare(&rig, 2);
+    assert_int_equal(held(site), left);
+    rig.close(rig.self);
     qst__rig_destroy(&rig);
     qst_context_destroy(ctx);
 }
