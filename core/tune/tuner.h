@@ -75,7 +75,7 @@ qst_status qst__tune_recheck(const qst__task *task, qst__verdict *verdict, qst_e
 
 /* decide.c: fills verdict->order: the best first. Winner: the least level that fits all samples, its doubt
  * allowed for; within the noise (compare.h) it is a tie, settled by fewer launches, less workspace, name. Where the roof ended the
- * tuning, only those with most samples under it may win. Then the other right ones by median time, then VERIFIED ones by
+ * comparison, only those with most samples under it may win. Then the other right ones by median time, then VERIFIED ones by
  * estimate. Deterministic in the findings; used by --replay too. Of more finalists than 64 the fastest by median are
  * compared. n log n for n findings. */
 void qst__decide(qst__verdict *verdict);
