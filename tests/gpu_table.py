@@ -123,9 +123,13 @@ if has("shapes"):
     line("first call, new process: over by hand", data["call_over_ms"] if data else None, 1.0, False, " ms")
 
 if has("hit"):
-    data = log("lookup")
-    line("hit, keyed", data["key_ns"] if data else None, 150, False, " ns")
-    line("hit, by plan", data["plan_ns"] if data else None, 60, False, " ns")
+    every, one = log("lookup"), log("lookup_one")
+    for which, limit, what in (("key_ns", 150, "hit, keyed"), ("plan_ns", 60, "hit, by plan")):
+        if one:
+            line(f"{what}, on one processor", one[which], limit, False, " ns")
+            show(what, f"{every[which]:.4g} ns" if every else "not measured", "", None if every else False)
+        else:
+            line(what, every[which] if every else None, limit, False, " ns")
 
 if has("f32"):
     for n in names("GPU_SQUARES"):

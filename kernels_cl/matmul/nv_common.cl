@@ -14,6 +14,8 @@
  *               are not read: they become zeros. FULL: m, n and k are multiples of the tile, nothing lies beyond.
  * wgmma         the compiler behind OpenCL C targets sm_90, where wgmma is refused. Each stands in the PTX as a comment,
  *               "//@ …", with its operands; the host uncomments and retargets to sm_90a.
+ *               PACKED: numbers share arguments, each of which makes a launch 0.04 µs longer; kernels of large tiles came
+ *               out slower so
  * Host          m, n at least 1, strides below 2^31, the grid a multiple of the group
  */
 #pragma OPENCL FP_CONTRACT OFF
@@ -29,6 +31,9 @@
 #endif
 #ifndef FULL
 #define FULL 0
+#endif
+#ifndef PACKED
+#define PACKED 0
 #endif
 #ifndef GW
 #define GW 8
@@ -85,6 +90,7 @@ static uint nv_which(int x)
 }
 
 /* Lists for wgmma: 16 operands' numbers, and 8, 32, … accumulators. */
+#define R8_0       "%0,%1,%2,%3,%4,%5,%6,%7"
 #define R16_0      "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
 #define R16_1      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
 #define R16_2      "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
@@ -108,10 +114,21 @@ static uint nv_which(int x)
 /* After a wait the compiler must not use what it knew of an accumulator before. */
 #define TOUCH(x) asm volatile("" : "+f"(x)::"memory")
 
+#if PACKED
+#define NV_ARGUMENTS(T_A, T_B, T_C)                                                                                   \
+    global const T_A *restrict a, ulong a_start, global const T_B *restrict b, ulong b_start, global T_C *restrict c, \
+        ulong c_start, int4 extents, int4 strides_alpha, long2 a_batch, long2 b_batch, long2 c_batch, float beta
+#define NV_UNPACK                                                                                                     \
+    const int   m = extents.x, n = extents.y, k = extents.z, inner = extents.w;                                       \
+    int         a_ld = strides_alpha.x, b_ld = strides_alpha.y, c_ld = strides_alpha.z;                               \
+    const float alpha = as_float(strides_alpha.w)
+#else
 #define NV_ARGUMENTS(T_A, T_B, T_C)                                                                                   \
     global const T_A *restrict a, ulong a_start, global const T_B *restrict b, ulong b_start, global T_C *restrict c, \
         ulong c_start, int m, int n, int k, int a_ld, int b_ld, int c_ld, long2 a_batch, long2 b_batch,               \
         long2 c_batch, int inner, float alpha, float beta
+#define NV_UNPACK
+#endif
 
 /* Hides what is known of x: keeps what follows from it from being computed ahead of a loop and held in registers. */
 #define FRESH(x) asm volatile("" : "+r"(x))

@@ -39,10 +39,10 @@
 #define A_DOWN(i) ((i) * (THREADS / BK))
 #define A_OVER(i) 0
 #define A_TURN(i) (BK == 32 ? (A_DOWN(i) & 4) << 4 : 0)
-#else /* a warp takes 8 adjacent rows by 4 columns: whole sectors, and 32 different banks */
+#else /* a warp takes 8 adjacent rows by 4 columns: whole sectors, and 32 different banks; BM 16: four warps take 16 by 8 */
 #define A_COPIES  (A_BYTES / 4 / THREADS)
-#define A_ROW     (t / 32 * 8 + t % 8)
-#define A_COL     (t / 8 % 4)
+#define A_ROW     (t / 32 % (BM / 8) * 8 + t % 8)
+#define A_COL     (t / (BM * 4) * 4 + t / 8 % 4)
 #define A_DOWN(i) ((i) * (THREADS / 32) % (BM / 8) * 8)
 #define A_OVER(i) ((i) * (THREADS / 32) / (BM / 8) * 4)
 #define A_TURN(i) (A_OVER(i) << 2)

@@ -156,6 +156,7 @@
 __attribute__((reqd_work_group_size(THREADS, 1, 1)))
 kernel void nv_fma(NV_ARGUMENTS(float, float, float))
 {
+    NV_UNPACK;
     local float4  memory4[STAGES * STAGE / 4];
     local float  *memory = (local float *)memory4;
     const uint    base = (uint)(ulong)memory4;

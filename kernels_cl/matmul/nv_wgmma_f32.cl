@@ -11,7 +11,7 @@
  *               slowly.
  *   SPLIT 0     x rounded to 11 bits, to nearest, ties away; sums stay in the unit. Infinities and NaN keep their kind.
  * Index space   see nv_common.cl; groups of 128 · WGS · WAYS work-items
- * Macros        BM 32, 64, 128 rows of C; BN = 64 · MI · WGS columns; BK 16 or 32; STAGES slices in local memory, AHEAD =
+ * Macros        BM 16, 32, 64, 128 rows of C; BN = 64 · MI · WGS columns; BK 16 or 32; STAGES slices in local memory, AHEAD =
  *               STAGES - 1 of them under way; WGS warpgroups side by side, each MI (1 or 2) blocks of 64 columns;
  *               WAYS sets of warpgroups that share k, added in order at the end (a deterministic split of k in one
  *               launch); SPLIT; LONG (k is at least 1024); TA, TB, LOOSE, FULL; GUARD 1: only tiles (128 by
@@ -41,6 +41,11 @@
     asm volatile(WGMMA_ON "{.reg .pred p;setp.ne.s32 p,%37,0;wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {"   \
                  R16_0 "," R16_1 "},{%32,%33,%34,%35},%36,p,1,1;}"                                                    \
                  : F32(d, 0) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(at), "r"(add))
+#elif BM == 16
+#define WGMMA(d, a0, a1, a2, a3, at, add)                                                                             \
+    asm volatile(WGMMA_ON "{.reg .pred p;setp.ne.s32 p,%13,0;wgmma.mma_async.sync.aligned.m64n16k8.f32.tf32.tf32 {"   \
+                 R8_0 "},{%8,%9,%10,%11},%12,p,1,1;}"                                                                 \
+                 : F8(d, 0) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(at), "r"(add))
 #else
 #define WGMMA(d, a0, a1, a2, a3, at, add)                                                                             \
     asm volatile(WGMMA_ON "{.reg .pred p;setp.ne.s32 p,%21,0;wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32 {"   \
@@ -98,6 +103,7 @@ kernel void nv_wgmma_f32(NV_ARGUMENTS(float, float, float), global const uint *w
 kernel void nv_wgmma_f32(NV_ARGUMENTS(float, float, float))
 #endif
 {
+    NV_UNPACK;
     local uint4 memory[WAYS * WAY / 16] __attribute__((aligned(1024)));
     const int  way = WAYS > 1 ? get_local_id(0) / THREADS : 0;
     const uint t = get_local_id(0) % THREADS;

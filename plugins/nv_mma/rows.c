@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #define HALF_REVISION 5 /* of the rows for operands of 16 bits */
-#define F32_REVISION  5
+#define F32_REVISION  6
 
 #define FIRST      4    /* priority in the group of the rows that the first round compares; over that of `tiled` */
 #define LATER      1    /* and of the others */
@@ -197,10 +197,10 @@ void nv_options(char *text, size_t size, const nv_row *row, uint32_t index, uint
     (void)snprintf(
         text, size,
         "-cl-std=CL1.2 -DBM=%u -DBN=%u -DBK=%u -DSTAGES=%u -DAHEAD=%u -DTHREADS=%u -DWAYS=%u -DTA=%d -DTB=%d "
-        "-DLOOSE=%d -DFULL=%d -DLONG=%d -DBF16=%u -DOUT=%u %s",
+        "-DLOOSE=%d -DFULL=%d -DLONG=%d -DBF16=%u -DOUT=%u%s %s",
         row->bm, row->bn, row->bk, row->stages, row->stages - 1, row->threads, row->ways, (index & NV_TA) != 0,
         (index & NV_TB) != 0, (index & NV_LOOSE) != 0, (index & NV_FULL) != 0, (index & NV_LONG) != 0, bf16, out,
-        row->macros);
+        nv_packed(row) ? " -DPACKED=1" : "", row->macros);
 }
 
 static int32_t program(void *user, const qst_device *device, const qst_key *key, uint32_t index, qst_program *out)
@@ -238,6 +238,25 @@ void nv_args(qst_arg *args, const nv_view *v)
     memcpy(args, all, sizeof all);
 }
 
+/* The arguments after C's start where numbers share them. */
+static uint32_t packed_args(qst_arg *args, const nv_view *v)
+{
+    const struct {
+        int32_t m, n, k, inner;
+    } extents = {(int32_t)v->m, (int32_t)v->n, (int32_t)v->k, (int32_t)v->inner};
+    const struct {
+        int32_t a_ld, b_ld, c_ld;
+        float   alpha;
+    } strides = {(int32_t)v->a_ld, (int32_t)v->b_ld, (int32_t)v->c_ld, (float)v->alpha};
+    args[0] = qstk_value(&extents, sizeof extents);
+    args[1] = qstk_value(&strides, sizeof strides);
+    args[2] = pair(v->a);
+    args[3] = pair(v->b);
+    args[4] = pair(v->c);
+    args[5] = qstk_f32(v->beta);
+    return 6;
+}
+
 /* A kernel fed by tensor copies: as many groups as there are units go through the tiles. */
 static int32_t tensor_launch(const nv_row *row, const qst_device *device, const nv_view *view, qst_arg *args,
                              qst_launch *launch, qst_steps *out)
@@ -273,7 +292,8 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
         memcpy(args, moved, sizeof moved);
     }
     if (status == QST_OK) {
-        qst_launch launch = qstk_launch(nv_index(row, kernel, &view), kernel->entry, 1, args, NV_ARGS);
+        const uint32_t n_args = nv_packed(row) ? NV_OPERAND_ARGS + packed_args(args + NV_OPERAND_ARGS, &view) : NV_ARGS;
+        qst_launch     launch = qstk_launch(nv_index(row, kernel, &view), kernel->entry, 1, args, n_args);
         launch.local[0] = (uint64_t)row->threads * row->ways;
         launch.global[0] = (uint64_t)nv_tiles(row, &view) * launch.local[0];
         if (kernel->tensor)

@@ -144,9 +144,15 @@ double nv_cost(const nv_row *row, const nv_kernel_set *set, const qst_device *de
 /* For a key: is the row among those that may be the best somewhere in its bucket? */
 int nv_is_near(const nv_row *row, const nv_kernel_set *set, const qst_device *device, const qst_key *key);
 
+/* Do numbers share arguments (PACKED)? Where a tile is small so are products, and what a launch costs shows. */
+static inline int nv_packed(const nv_row *row)
+{
+    return (row->kernel == NV_FMA || row->kernel == NV_WGMMA_F32) && row->bm * row->bn <= 2048;
+}
+
 /* The low bits of the options, and the arguments of NV_ARGUMENTS (nv_common.cl): A to beta. */
 void nv_options(char *text, size_t size, const nv_row *row, uint32_t index, uint32_t bf16, uint32_t out);
-enum { NV_ARGS = 18 };
+enum { NV_ARGS = 18, NV_OPERAND_ARGS = 6 }; /* all; and those that are operands and their starts */
 void     nv_args(qst_arg *args, const nv_view *view);
 uint32_t nv_index(const nv_row *row, const nv_kernel *kernel, const nv_view *view);
 /* NV_ALIGN_…: what the kernel wants aligned, and the problem does not have so. */

@@ -23,6 +23,7 @@ static const nv_row rows[] = {
     {"3xtf32_64x64x32_ways2", NV_WGMMA_F32, PLAIN, 64, 64, 32, 2, 128, 2, 98304, "-DWGS=1 -DMI=1" THREE, 105, 2, 170, 1270, 2.32f},
     {"3xtf32_32x64x32_ways2", NV_WGMMA_F32, PLAIN, 32, 64, 32, 3, 128, 2, 90112, "-DWGS=1 -DMI=1" THREE, 85, 2, 360, 1020, 1.62f},
     {"3xtf32_32x64x32_ways4", NV_WGMMA_F32, PLAIN, 32, 64, 32, 3, 128, 4, 180224, "-DWGS=1 -DMI=1" THREE, 90, 1, 420, 1420, 1.66f},
+    {"3xtf32_16x64x32_ways4", NV_WGMMA_F32, PLAIN, 16, 64, 32, 3, 128, 4, 139264, "-DWGS=1 -DMI=1" THREE, 85, 1, 600, 500, 1.6f},
     {"3xtf32_mma_128x64x16", NV_MMA_F32, PLAIN, 128, 64, 16, 3, 128, 1, 36864, "-DWM=64 -DWN=32" THREE, 71, 2, 270, 3050, 1.78f},
     {"3xtf32_mma_64x64x32", NV_MMA_F32, PLAIN, 64, 64, 32, 3, 128, 1, 49152, "-DWM=32 -DWN=32" THREE, 82, 3, 280, 2540, 1.8f},
 

@@ -197,6 +197,29 @@ static void how_a_problem_lies_picks_the_program(void **state)
     assert_int_equal(steps.launches[0].local[0], 512);
 }
 
+/* What a launch costs shows in products of small tiles alone. */
+static void numbers_share_arguments_where_tiles_are_small(void **state)
+{
+    struct runner_steps steps;
+    const int32_t       extents[4] = {100, 200, 300, 7};
+    int32_t             strides[4] = {300, 200, 200, 0};
+    const float         alpha = 2.5f;
+    qst_matmul          p;
+    (void)state;
+    as_h200();
+    qst_matmul_init(&p, 100, 200, 300, QST_F32);
+    qst_matmul_batch(&p, 7);
+    p.alpha = alpha;
+    memcpy(&strides[3], &alpha, sizeof alpha);
+    assert_non_null(strstr(options_of("3xtf32_16x64x32_ways4", &p, &steps), "-DPACKED=1"));
+    assert_int_equal(steps.launches[0].n_args, 12);
+    assert_memory_equal(steps.args[0][6].bits, extents, sizeof extents);
+    assert_memory_equal(steps.args[0][7].bits, strides, sizeof strides);
+    assert_non_null(strstr(options_of("fma_32x64x16", &p, &steps), "-DPACKED=1"));
+    assert_null(strstr(options_of("3xtf32_64x64x32", &p, &steps), "PACKED"));
+    assert_int_equal(steps.launches[0].n_args, 18);
+}
+
 /* As many groups as there are units go through all tiles, with maps for each. */
 static void groups_fed_by_tensor_copies_stay(void **state)
 {
@@ -252,7 +275,8 @@ static void planes_split_multiply_and_compute_the_rest(void **state)
 /* What was measured decides: many small groups for few tiles, one product of planes for many. */
 static void costs_rank_as_measured(void **state)
 {
-    const qst_matmul small = square(512, QST_F32), medium = square(1024, QST_F32), large = square(4096, QST_F32);
+    const qst_matmul least = square(256, QST_F32), small = square(512, QST_F32), medium = square(1024, QST_F32),
+                     large = square(4096, QST_F32);
     const qst_matmul half_small = square(512, QST_F16), half_medium = square(1024, QST_F16);
     const qst_matmul half_large = square(4096, QST_F16);
     (void)state;
@@ -269,6 +293,10 @@ static void costs_rank_as_measured(void **state)
                 nv_case_cost(&bench, "half_128x256x64", &half_large));
     assert_true(nv_case_cost(&bench, "half_tma_promoted_128x256x64", &half_large) <
                 nv_case_cost(&bench, "half_promoted_128x128x64", &half_large));
+    assert_true(nv_case_cost(&bench, "3xtf32_16x64x32_ways4", &least) <
+                nv_case_cost(&bench, "3xtf32_32x64x32_ways4", &least));
+    assert_true(nv_case_cost(&bench, "3xtf32_32x64x32_ways4", &small) <
+                nv_case_cost(&bench, "3xtf32_16x64x32_ways4", &small));
     assert_true(nv_case_cost(&bench, "3xtf32_32x64x32_ways4", &small) <
                 nv_case_cost(&bench, "3xtf32_64x64x32", &small));
     assert_true(nv_case_cost(&bench, "3xtf32_64x64x32", &small) <
@@ -352,6 +380,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_expressed_is_refused),
         cmocka_unit_test(tensor_copies_want_operands_aligned),
         cmocka_unit_test(how_a_problem_lies_picks_the_program),
+        cmocka_unit_test(numbers_share_arguments_where_tiles_are_small),
         cmocka_unit_test(groups_fed_by_tensor_copies_stay),
         cmocka_unit_test(planes_split_multiply_and_compute_the_rest),
         cmocka_unit_test(costs_rank_as_measured),
