@@ -91,8 +91,8 @@ section_shapes() {
     fresh "$CUDA_CACHE_PATH"
     run shapes_warm qst shapes --json $GPU_SHAPES $tune
 }
-# On one processor as well: over several the driver's thread takes the calling one's cache lines away, and what a call costs by
-# hand is 0.8 to 3 us, by the host's processors and moods.
+# On one processor as well, which is what counts: with the threads of the driver on others what a call costs by hand is 0.8 to
+# 3 us, by host, and a difference of 100 ns drowns in that.
 section_hit() {
     run lookup qst bench lookup --json --batches "$GPU_LOOKUPS"
     one=$(taskset -cp $$ 2>/dev/null | sed 's/.*: *//; s/.*[-,]//') # the last that it may run on
