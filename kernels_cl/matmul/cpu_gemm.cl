@@ -7,7 +7,7 @@
  *               fma(alpha, s, beta * c);  later blocks  fma(alpha, s, c). One block is naive.cl's order, bit for bit.
  *               Where C is narrower than the sums a block begins from those of the block before, which wait in `sums`,
  *               and the last one rounds alpha * s or fma(alpha, s, beta * c) once: naive.cl's order in any number of blocks.
- * Index space   work-groups of one work-item. Group (x, y, z) owns columns x*bn … and rows y*bm … of `run` products
+ * Index space   work-groups of one work-item. Group (x, y, z) owns columns x*bn … and some rows (first_row) of `run` products
  *               from z*run on: for each block of k, for each panel of NR = W*NV columns, tiles of MR rows whose MR x NV
  *               sums stay in registers. An element of A is a broadcast.
  * Macros        ELEMENT  storage of A and B: 1 f32 (default), 2 f64, 3 f16, 4 bf16; sums are f64 for f64, else f32. A
@@ -27,7 +27,7 @@
  * Local memory  `scratch`: kc * (PACK_B ? NR : W) elements and, with PACK_A, BM * LINES * W more
  * Host          kc >= 1, with PACK_A at most LINES * W: a panel of kc x NR of B should stay in the second-level cache; an
  *               argument and not a macro, so that rows that differ in it share a program. lda, ldb, ldc: the stride, in
- *               elements, of the direction that is not adjacent; bm a multiple of MR, bn of W. Product z is
+ *               elements, of the direction that is not adjacent; bn a multiple of W. Product z is
  *               (z / inner, z % inner) of the two batch strides of each matrix. k_slice > 0 splits along k: product z
  *               takes k_slice of k from (z % inner) * k_slice, and the inner strides of A and B step from slice to slice.
  *               sums: where C is narrower than the sums and k more than one block, m rows of n rounded up to NR a product;
@@ -468,13 +468,27 @@ static void block(global const STORED *a, long lda, global const STORED *b, long
     }
 }
 
+/* The first row of group `y`, and where those before it end: `early` groups share `first` tiles evenly, the last one has `last`,
+ * those between share the others. */
+static int first_row(int y, int m, int early, int first, int last)
+{
+    const int  between = get_num_groups(1) - 1 - early;
+    const long tiles = ((long)m + MR - 1) / MR;
+    long       tile = tiles;
+    if (y <= early)
+        tile = (long)y * first / early;
+    else if (y <= early + between)
+        tile = first + (y - early) * (tiles - last - first) / between;
+    return min((long)m, tile * MR);
+}
+
 __attribute__((reqd_work_group_size(1, 1, 1))) kernel void cpu_gemm(
     global const STORED *restrict a, ulong a_start, global const STORED *restrict b, ulong b_start,
     global STORED_OUT *restrict c, ulong c_start, int m, int n, int k, long lda, long ldb, long ldc, long2 a_batch,
-    long2 b_batch, long2 c_batch, int batches, int inner, int k_slice, REAL alpha, REAL beta, int bm, int bn, int kc,
-    int run, local REAL *restrict scratch, global REAL *restrict sums)
+    long2 b_batch, long2 c_batch, int batches, int inner, int k_slice, REAL alpha, REAL beta, int early, int first,
+    int last, int bn, int kc, int run, local REAL *restrict scratch, global REAL *restrict sums)
 {
-    const int  i0 = get_group_id(1) * bm, i1 = min(m, i0 + bm);
+    const int  i0 = first_row(get_group_id(1), m, early, first, last), i1 = first_row(get_group_id(1) + 1, m, early, first, last);
     const int  j0 = get_group_id(0) * bn, j1 = min(n, j0 + bn);
     const int  z0 = get_group_id(2) * run, z1 = min(batches, z0 + run);
     const long ld_sums = (n + NR - 1) / NR * NR;
@@ -489,7 +503,7 @@ __attribute__((reqd_work_group_size(1, 1, 1))) kernel void cpu_gemm(
         const int blocks = max(1, (kz + kc - 1) / kc), step = (kz + blocks - 1) / blocks;
         int       p = 0;
         do {
-            for (int i = i0; i < i1; i += PACK_A ? BM : bm) {
+            for (int i = i0; i < i1; i += PACK_A ? BM : m) {
                 const struct target t = {c + i * ldc + j0 + c_z,
                                          ldc,
                                          sums + ((long)z * m + i) * ld_sums + j0,

@@ -6,7 +6,7 @@
  * Mathematics   as cpu_gemm.cl: k in equal blocks of at most `kc`; within a block each element is one fma chain over p
  *               ascending from zero; the block's sum s goes to C:  first block  beta == 0: alpha * s (C is not read), else
  *               fma(alpha, s, beta * c);  later blocks  fma(alpha, s, c). One block is naive.cl's order, bit for bit.
- * Index space   work-groups of one work-item. Group (x, y, z) owns columns x*bn … and rows y*bm … of `run` products
+ * Index space   work-groups of one work-item. Group (x, y, z) owns columns x*bn … and some rows (first_row) of `run` products
  *               from z*run on: for each COLS vectors of columns, for each block of k: B is copied, in panels one vector
  *               wide; for each MR rows of A, copied too, one tile a panel. A's copy stays in the first-level cache, B's
  *               in the second; each step of a tile is one vector of B and MR fma that take their element of A from
@@ -19,8 +19,8 @@
  *               PACK_B   1 (default), and with TB always: B is copied. 0: full vectors of B are read in place, only the
  *                        ragged last one of a row is copied
  * Local memory  `scratch`: (MR * kc + COLS * W * (kc + 1)) elements; with PACK_B 0, (MR * kc + W * (kc + 1))
- * Host          kc a multiple of W. lda, ldb, ldc: the stride, in elements, of the direction that is not adjacent; bm a
- *               multiple of 8, bn of W. Product z is (z / inner, z % inner) of the two batch strides of each matrix.
+ * Host          kc a multiple of W. lda, ldb, ldc: the stride, in elements, of the direction that is not adjacent; bn
+ *               a multiple of W. Product z is (z / inner, z % inner) of the two batch strides of each matrix.
  *               k_slice is 0; sums is never touched: arguments are those of cpu_gemm.cl.
  * No work-item reads or writes an element outside A, B and C: rows past the end repeat the last row.
  */
@@ -278,13 +278,27 @@ static void multiply(const struct block *x, struct target t, local REAL *packed_
     }
 }
 
+/* The first row of group `y`, and where those before it end, in steps of 8 rows: `early` groups share `first` evenly, the last
+ * one has `last`, those between share the others. */
+static int first_row(int y, int m, int early, int first, int last)
+{
+    const int  between = get_num_groups(1) - 1 - early;
+    const long steps = ((long)m + 7) / 8;
+    long       step = steps;
+    if (y <= early)
+        step = (long)y * first / early;
+    else if (y <= early + between)
+        step = first + (y - early) * (steps - last - first) / between;
+    return min((long)m, step * 8);
+}
+
 __attribute__((reqd_work_group_size(1, 1, 1))) kernel void cpu_tall(
     global const REAL *restrict a, ulong a_start, global const REAL *restrict b, ulong b_start, global REAL *restrict c,
     ulong c_start, int m, int n, int k, long lda, long ldb, long ldc, long2 a_batch, long2 b_batch, long2 c_batch,
-    int batches, int inner, int k_slice, REAL alpha, REAL beta, int bm, int bn, int kc, int run,
-    local REAL *restrict scratch, global REAL *restrict sums)
+    int batches, int inner, int k_slice, REAL alpha, REAL beta, int early, int first, int last,
+    int bn, int kc, int run, local REAL *restrict scratch, global REAL *restrict sums)
 {
-    const int i0 = get_group_id(1) * bm, i1 = min(m, i0 + bm);
+    const int i0 = first_row(get_group_id(1), m, early, first, last), i1 = first_row(get_group_id(1) + 1, m, early, first, last);
     const int j0 = get_group_id(0) * bn, j1 = min(n, j0 + bn);
     const int z0 = get_group_id(2) * run, z1 = min(batches, z0 + run);
     const int vectors = (j1 - j0 + W - 1) / W, widths = (vectors + COLS - 1) / COLS;

@@ -24,6 +24,7 @@ enum { CPU_GEMM_PROGRAMS = STORAGE_PAIRS * CPU_GEMM_CASES, CPU_GEMM_ADD = 4 * CP
  * cpu_tall.cl want it, A and B or A alone. */
 enum { CPU_GEMM_IN_PLACE = 0, CPU_GEMM_PACK_A = 1, CPU_GEMM_PACK_B = 2, CPU_GEMM_PACK_BOTH = 3 };
 enum { CPU_GEMM_TALL_A = 5, CPU_GEMM_TALL_BOTH = 7, CPU_GEMM_TALL = 4 /* its bit */ };
+enum { CPU_GEMM_TALL_STEP = 8 /* rows by which the height of the last tall tile goes */ };
 
 /* How C is cut into the parts of work-groups: along rows where there are rows enough, else along columns; along columns
  * alone; half of the parts along rows, half along columns. */
@@ -64,6 +65,12 @@ static inline uint32_t cpu_gemm_item(uint32_t type)
     return type == QST_F64 ? 8 : 4;
 }
 
+/* Elements of a vector, by the type of a view. */
+static inline uint32_t cpu_gemm_vector(uint32_t type)
+{
+    return CPU_GEMM_VECTOR / cpu_gemm_item(type);
+}
+
 /* What a candidate's functions get as user: its row and the options of its programs. */
 struct cpu_gemm_candidate {
     const struct cpu_gemm_row *row;
@@ -92,6 +99,23 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
 /* QST_POOR, so that its program is not built before others, where sizes or types of a key are not what the row is made
  * for. `tall`: the longest block of k of rows that copy both for tall tiles and run on the device; 0: none does. */
 int32_t cpu_gemm_suits(const struct cpu_gemm_row *row, int64_t tall, const qst_key *key, const char **why);
+
+/* How a problem is cut into parts.
+ *   down, over     parts along rows and along columns
+ *   early, first   along rows: the first `early` parts share `first` tiles evenly (tall: steps of 8 rows)
+ *   last           tiles of the last part; those between share what is left
+ *   bn             columns of a part
+ *   run, among     products that a group computes one after the other; groups along the batch */
+struct cpu_gemm_cut {
+    int64_t down, over;
+    int64_t early, first, last;
+    int64_t bn;
+    int64_t run, among;
+};
+struct cpu_gemm_cut cpu_gemm_cut(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v);
+
+/* Fma of a vector that a unit does in a ns, about; 0 where the device says nothing. */
+double cpu_gemm_rate(const qst_device *device);
 
 /* Is the launch of `row` that of `other` for all problems of a key: k in one block of either, C cut in the same way? They
  * then differ by no more than how local memory is laid out. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * launch.c: what a row makes of a problem: how C is cut into parts, options, limits, cost and launch of cpu_gemm.cl and
- * cpu_tall.cl.
+ * launch.c: what a row makes of a problem: options, limits, cost and launch of cpu_gemm.cl and cpu_tall.cl.
  */
 #include "cpu_gemm.cl.h"
 #include "cpu_gemm.h"
@@ -15,13 +14,10 @@
 #define PACKED_BYTES 860000u /* of A at a time: with a panel of B within a second-level cache of 1 MB */
 #define PACKED_ROWS  516u    /* rows of A at a time, at most */
 #define TALL_VECTORS 64u     /* of columns of B at a time in tall rows */
-#define TALL_STEP    8       /* rows by which the height of their last tile goes */
 #define TALL_GAIN    1.02 /* how much longer than other tiles they take where loads are what is short: tried after these */
-#define PART_FLOPS   700000.0 /* least work of a part: several, to share once another thread has woken */
-#define LAUNCH_NS    20000.0  /* of a launch: the wake-up of the workers */
-#define SHARE        0.85     /* of the peak of two fma units that the tiles reach */
-#define BYTES_A_NS   20.0     /* rate at which operands come from memory, about, by all units */
-#define SCATTERED    3.0      /* how much longer B takes from memory in tall panels that few rows use */
+#define LAUNCH_NS    20000.0 /* of a launch: the wake-up of the workers */
+#define BYTES_A_NS   20.0    /* rate at which operands come from memory, about, by all units */
+#define SCATTERED    3.0     /* how much longer B takes from memory in tall panels that few rows use */
 #define SCATTERED_K  64
 #define SCATTERED_M  96
 #define LATE         1.2            /* the same where nothing of it is fetched ahead */
@@ -31,12 +27,6 @@
 #define SUMS_MAX     (512ull << 20) /* bytes of sums between blocks of k */
 #define PACK_STEPS   0.7            /* fma of a vector that copying one vector costs, about */
 #define TRANSPOSE    3.0            /* the same where it is transposed */
-
-/* Elements of a vector, by the type of a view. */
-static uint32_t vector(uint32_t type)
-{
-    return CPU_GEMM_VECTOR / cpu_gemm_item(type);
-}
 
 static double bytes_of(uint32_t type)
 {
@@ -55,12 +45,6 @@ static int is_plain(uint32_t storage)
     return storage_element(storage) <= QST_F64 && storage_out(storage) == storage_element(storage);
 }
 
-/* Rows by which a part's last tile may be less than whole. */
-static uint32_t grain(const struct cpu_gemm_row *row)
-{
-    return cpu_gemm_is_tall(row) ? TALL_STEP : row->mr;
-}
-
 static int packs_b(const struct cpu_gemm_row *row, uint32_t index)
 {
     return (row->pack & CPU_GEMM_PACK_B) || (index & 1u);
@@ -70,7 +54,7 @@ static int packs_b(const struct cpu_gemm_row *row, uint32_t index)
  * a cache. Rows that are packed at a time. */
 static uint32_t packed_lines(const struct cpu_gemm_row *row, uint32_t type)
 {
-    return (row->kc / vector(type) + 1) | 1u;
+    return (row->kc / cpu_gemm_vector(type) + 1) | 1u;
 }
 
 static uint32_t packed_rows(const struct cpu_gemm_row *row, uint32_t type)
@@ -123,7 +107,7 @@ int32_t cpu_gemm_supports(const struct cpu_gemm_row *row, const qst_device *devi
 uint64_t cpu_gemm_sums(const struct cpu_gemm_row *row, const struct cpu_gemm_problem *p)
 {
     const struct matmul_view *v = &p->view;
-    const uint64_t            width = qstk_round_up((uint64_t)v->n, (uint64_t)row->nv * vector(v->type));
+    const uint64_t            width = qstk_round_up((uint64_t)v->n, (uint64_t)row->nv * cpu_gemm_vector(v->type));
     const double bytes = (double)(v->outer * v->inner) * (double)v->m * (double)width * cpu_gemm_item(v->type);
     return !p->narrow || v->k <= p->kc ? 0 : bytes > (double)SUMS_MAX ? SUMS_MAX + 1 : (uint64_t)bytes;
 }
@@ -156,71 +140,6 @@ int32_t cpu_gemm_fits(const struct cpu_gemm_row *row, const qst_device *device, 
     return QST_OK;
 }
 
-/* How a problem is cut into parts. */
-struct cut {
-    int64_t bm, bn;     /* rows and columns of a part */
-    int64_t down, over; /* parts along rows and along columns */
-    int64_t run, among; /* products that a group computes one after the other; groups along the batch */
-};
-
-static int64_t at_most(int64_t x, int64_t most)
-{
-    return x > most ? most : x < 1 ? 1 : x;
-}
-
-static int64_t ceil_div(int64_t x, int64_t y)
-{
-    return (x + y - 1) / y;
-}
-
-/* Products first; within a product rows, since each part then reads B in place and shares A with nobody. Few rows:
- * columns are cut. */
-static struct cut cut_problem(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v)
-{
-    const int64_t products = v->outer * v->inner, mr = row->mr, nr = row->nv * vector(v->type);
-    const double  flops = 2.0 * (double)v->m * (double)v->n * (double)(v->slice ? v->slice : v->k);
-    const double  most = flops * (double)products / PART_FLOPS;
-    int64_t       parts = (int64_t)device->units * row->parts;
-    struct cut    cut;
-    parts = at_most(most < (double)parts ? (int64_t)most : parts, parts);
-    cut.run = ceil_div(products, parts);
-    cut.among = ceil_div(products, cut.run);
-    parts = ceil_div(parts, cut.among);
-    cut.down = row->cut == CPU_GEMM_COLUMNS ? 1 : row->cut == CPU_GEMM_GRID ? parts / 2 : parts;
-    cut.down = at_most(cut.down, ceil_div(v->m, 4 * mr));
-    cut.over = at_most(parts / cut.down, ceil_div(v->n, nr));
-    cut.bm = ceil_div(ceil_div(v->m, cut.down), grain(row)) * grain(row);
-    cut.bn = ceil_div(ceil_div(v->n, cut.over), nr) * nr;
-    cut.down = ceil_div(v->m, cut.bm);
-    cut.over = ceil_div(v->n, cut.bn);
-    return cut;
-}
-
-/* A smaller problem of the key has less work, and so is cut the same way by both where the largest is. */
-int cpu_gemm_same(const struct cpu_gemm_row *row, const struct cpu_gemm_row *other, const qst_device *device,
-                  const qst_key *key)
-{
-    const int64_t     *v = key->value;
-    struct matmul_view view;
-    struct cut         mine, its;
-    if (key->count <= QST_MATMUL_KEY_ELEM_OUT || row->mr != other->mr || row->nv != other->nv ||
-        row->pack != other->pack || row->ahead != other->ahead || row->slices != other->slices ||
-        v[QST_MATMUL_KEY_K] > (int64_t)row->kc || v[QST_MATMUL_KEY_K] > (int64_t)other->kc)
-        return 0;
-    if (v[QST_MATMUL_KEY_M] < 1 || v[QST_MATMUL_KEY_N] < 1) /* nothing to cut */
-        return 0;
-    memset(&view, 0, sizeof view);
-    view.m = v[QST_MATMUL_KEY_M];
-    view.n = v[QST_MATMUL_KEY_N];
-    view.k = v[QST_MATMUL_KEY_K];
-    view.outer = 1;
-    view.inner = v[QST_MATMUL_KEY_BATCH] > 1 ? v[QST_MATMUL_KEY_BATCH] : 1;
-    view.type = v[QST_MATMUL_KEY_ELEM_LHS] == QST_F64 ? QST_F64 : QST_F32;
-    mine = cut_problem(row, device, &view);
-    its = cut_problem(other, device, &view);
-    return mine.bm == its.bm && mine.bn == its.bn && mine.run == its.run;
-}
-
 /* How much longer operands take to come, and products to be made, than where panels of B are at hand: in the first-level
  * cache when they are used again, or fetched before their turn where few rows use them. */
 static double lateness(const struct cpu_gemm_row *row, const struct matmul_view *v, double b_bytes)
@@ -250,9 +169,10 @@ static double slowness(const struct cpu_gemm_row *row, const struct matmul_view 
 double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *device, const struct cpu_gemm_problem *p)
 {
     const struct matmul_view *v = &p->view;
-    const struct cut          cut = cut_problem(row, device, v);
-    const double              products = (double)(v->outer * v->inner), width = vector(v->type);
-    const double rows = (double)qstk_round_up((uint64_t)v->m, cpu_gemm_is_tall(row) ? TALL_STEP : (row->mr + 1) / 2);
+    const struct cpu_gemm_cut cut = cpu_gemm_cut(row, device, v);
+    const double              products = (double)(v->outer * v->inner), width = cpu_gemm_vector(v->type);
+    const double              rows =
+        (double)qstk_round_up((uint64_t)v->m, cpu_gemm_is_tall(row) ? CPU_GEMM_TALL_STEP : (row->mr + 1) / 2);
     const double cols = (double)qstk_ceil_div((uint64_t)v->n, (uint64_t)width);
     const double depth = (double)(v->slice ? v->slice : v->k);
     const double blocks = (double)qstk_ceil_div((uint64_t)depth, row->kc);
@@ -264,7 +184,7 @@ double cpu_gemm_estimate(const struct cpu_gemm_row *row, const qst_device *devic
                          (row->pack == CPU_GEMM_PACK_A ? rows / row->mr * cols * depth : 0.0);
     const double of_ab = bytes_of(storage_element(p->storage)), of_c = bytes_of(storage_out(p->storage));
     const double bytes = of_ab * ((double)v->m * depth + depth * (double)v->n) + of_c * (double)v->m * (double)v->n;
-    const double per_ns = units * (double)device->clock_mhz * 1e-3 * 2.0 * SHARE * device->vector_f32 / 16.0;
+    const double per_ns = units * cpu_gemm_rate(device);
     const double of_b = of_ab * depth * (double)v->n;
     const double wait = 1.0 + WAIT * device->units / groups;
     const double compute = steps * slowness(row, v, of_b) * wait * products / per_ns;
@@ -276,17 +196,19 @@ int32_t cpu_gemm_launch(const struct cpu_gemm_row *row, const qst_device *device
                         qst_steps *out)
 {
     const struct matmul_view *v = &p->view;
-    const struct cut          cut = cut_problem(row, device, v);
-    qst_arg                   args[MATMUL_ARGS + 6];
+    const struct cpu_gemm_cut cut = cpu_gemm_cut(row, device, v);
+    qst_arg                   args[MATMUL_ARGS + 8];
     qst_launch                launch = qstk_launch(CPU_GEMM_CASES * p->storage + v->index,
                                     cpu_gemm_is_tall(row) ? "cpu_tall" : "cpu_gemm", 3, args, QSTK_COUNT(args));
     matmul_args(v, args);
-    args[MATMUL_ARGS] = qstk_i32(cut.bm);
-    args[MATMUL_ARGS + 1] = qstk_i32(cut.bn);
-    args[MATMUL_ARGS + 2] = qstk_i32(p->kc);
-    args[MATMUL_ARGS + 3] = qstk_i32(cut.run);
-    args[MATMUL_ARGS + 4] = qstk_local(local_bytes(row, v->type, packs_b(row, v->index), p->kc));
-    args[MATMUL_ARGS + 5] = cpu_gemm_sums(row, p) ? qstk_workspace(0) : args[4]; /* else some buffer, never touched */
+    args[MATMUL_ARGS] = qstk_i32(cut.early);
+    args[MATMUL_ARGS + 1] = qstk_i32(cut.first);
+    args[MATMUL_ARGS + 2] = qstk_i32(cut.last);
+    args[MATMUL_ARGS + 3] = qstk_i32(cut.bn);
+    args[MATMUL_ARGS + 4] = qstk_i32(p->kc);
+    args[MATMUL_ARGS + 5] = qstk_i32(cut.run);
+    args[MATMUL_ARGS + 6] = qstk_local(local_bytes(row, v->type, packs_b(row, v->index), p->kc));
+    args[MATMUL_ARGS + 7] = cpu_gemm_sums(row, p) ? qstk_workspace(0) : args[4]; /* else some buffer, never touched */
     launch.global[0] = (uint64_t)cut.over;
     launch.global[1] = (uint64_t)cut.down;
     launch.global[2] = (uint64_t)cut.among;

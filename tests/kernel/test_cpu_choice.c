@@ -4,6 +4,7 @@
  * keeps programs unbuilt, and equals from being told apart by noise. Nothing is run.
  */
 #include "matmul_case.h"
+#include "plugins/common/matmul_view.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -287,6 +288,80 @@ static void first_by_estimate(void **state)
     }
 }
 
+/* ---- How rows are cut ------------------------------------------------------------------------------------------- */
+
+/* What first_row (cpu_gemm.cl, cpu_tall.cl) makes of a launch's arguments. */
+static int64_t first_row(const struct runner_steps *steps, int64_t y, int64_t m, int64_t grain)
+{
+    int32_t early, first, last;
+    memcpy(&early, steps->args[0][MATMUL_ARGS].bits, sizeof early);
+    memcpy(&first, steps->args[0][MATMUL_ARGS + 1].bits, sizeof first);
+    memcpy(&last, steps->args[0][MATMUL_ARGS + 2].bits, sizeof last);
+    const int64_t groups = (int64_t)steps->launches[0].global[1], tiles = (m + grain - 1) / grain;
+    const int64_t tile = y <= early    ? y * first / early
+                         : y == groups ? tiles
+                                       : first + (y - early) * (tiles - last - first) / (groups - 1 - early);
+    assert_true(early > 0 && early <= groups && first > 0 && first <= tiles && last >= 0 && last <= tiles);
+    return tile * grain < m ? tile * grain : m;
+}
+
+static const struct {
+    const char *name;
+    int64_t     grain;
+} cuts[] = {{"cpu_gemm.8x3_k384", 8},          {"cpu_gemm.6x4_k256", 6},          {"cpu_gemm.6x4_k256_ab_grid", 6},
+            {"cpu_gemm.6x4_k128_ab_rows2", 6}, {"cpu_gemm.8x3_k192_ab_rows1", 8}, {"cpu_gemm.24x1_k128_ab_rows1", 8},
+            {"cpu_gemm.24x1_k128_a", 8}};
+
+/* Each row of C is of one group, and none is without rows. */
+static void groups_have_all_rows(void **state)
+{
+    static const int64_t  m[] = {1, 7, 64, 129, 256, 1000, 4097, 1000000, (1 << 30) - 1};
+    static const uint32_t units[] = {1, 2, 3, 16, 127};
+    const qst_device      kept = bench.device;
+    (void)state;
+    bench.device.clock_mhz = 2300;
+    bench.device.vector_f32 = 16;
+    for (size_t c = 0; c < QSTK_COUNT(cuts) * QSTK_COUNT(m) * QSTK_COUNT(units); c++) {
+        const size_t        row = c % QSTK_COUNT(cuts), size = c / QSTK_COUNT(cuts) % QSTK_COUNT(m);
+        struct runner_steps steps;
+        qst_matmul          p;
+        bench.device.units = units[c / QSTK_COUNT(cuts) / QSTK_COUNT(m)];
+        qst_matmul_init(&p, m[size], 96, 100, QST_F32);
+        assert_int_equal(runner_record(&bench, matmul_case_candidate(&bench, cuts[row].name), &p, &steps), QST_OK);
+        assert_int_equal(first_row(&steps, 0, m[size], cuts[row].grain), 0);
+        for (int64_t y = 0; y < (int64_t)steps.launches[0].global[1]; y++)
+            assert_true(first_row(&steps, y, m[size], cuts[row].grain) <
+                        first_row(&steps, y + 1, m[size], cuts[row].grain));
+        assert_int_equal(first_row(&steps, (int64_t)steps.launches[0].global[1], m[size], cuts[row].grain), m[size]);
+    }
+    bench.device = kept;
+}
+
+/* Of two threads the first has more to do where waking the other takes part of the time; the last group is a small one. */
+static void early_groups_have_more_rows(void **state)
+{
+    const qst_device    kept = bench.device;
+    struct runner_steps steps;
+    qst_matmul          p;
+    (void)state;
+    bench.device.units = 2;
+    bench.device.clock_mhz = 2300;
+    bench.device.vector_f32 = 16;
+    qst_matmul_init(&p, 256, 256, 256, QST_F32);
+    assert_int_equal(runner_record(&bench, matmul_case_candidate(&bench, "cpu_gemm.8x3_k384"), &p, &steps), QST_OK);
+    assert_int_equal(steps.launches[0].global[1], 8);
+    assert_in_range(first_row(&steps, 4, 256, 8), 136, 160);
+    assert_int_equal(first_row(&steps, 7, 256, 8), 248);
+    qst_matmul_init(&p, 4096, 4096, 256, QST_F32);
+    assert_int_equal(runner_record(&bench, matmul_case_candidate(&bench, "cpu_gemm.8x3_k384"), &p, &steps), QST_OK);
+    assert_in_range(first_row(&steps, 4, 4096, 8), 2048, 2056);
+    qst_matmul_init(&p, 256, 256, 256, QST_F32); /* shared by products */
+    qst_matmul_batch(&p, 2);
+    assert_int_equal(runner_record(&bench, matmul_case_candidate(&bench, "cpu_gemm.8x3_k384"), &p, &steps), QST_OK);
+    assert_int_equal(first_row(&steps, (int64_t)steps.launches[0].global[1] / 2, 256, 8), 128);
+    bench.device = kept;
+}
+
 /* Nothing is run, so the device may be any: one that all rows run on. */
 static int set_up(void **state)
 {
@@ -307,8 +382,14 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),    cmocka_unit_test(sizes_by_type),     cmocka_unit_test(instead_of_tall),
-        cmocka_unit_test(somebody), cmocka_unit_test(shorter_tall_rows), cmocka_unit_test(first_by_estimate),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(sizes_by_type),
+        cmocka_unit_test(instead_of_tall),
+        cmocka_unit_test(somebody),
+        cmocka_unit_test(shorter_tall_rows),
+        cmocka_unit_test(first_by_estimate),
+        cmocka_unit_test(groups_have_all_rows),
+        cmocka_unit_test(early_groups_have_more_rows),
     };
     return cmocka_run_group_tests_name("cpu_choice", tests, set_up, tear_down);
 }
