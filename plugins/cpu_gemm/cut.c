@@ -2,10 +2,10 @@
  *
  * cut.c: how C is cut into the parts of work-groups.
  *
- * A launch finds one of the driver's threads at work, the one that ended the launch before; the others wake meanwhile. PoCL hands groups out
- * in their order, to each thread that asks as many as its share of those left is. So the first thread gets as many rows more as
- * it computes until the others are there, and the last group is a small one, for whoever comes to an end first
- * (docs/decisions/0057-early-and-late-threads.md). The rows of a group change no bit of C.
+ * A launch finds one of the driver's threads at work, the one that ended the launch before; the others wake meanwhile. PoCL
+ * hands groups out in their order, to each thread that asks as many as its share of those left is. So the first thread
+ * gets as many rows more as it computes until the others are there, and the last group is a small one, for whoever comes
+ * to an end first (docs/decisions/0057-early-and-late-threads.md). The rows of a group change no bit of C.
  */
 #include "cpu_gemm.h"
 
@@ -14,8 +14,9 @@
 
 #define PART_FLOPS 700000.0 /* least work of a part: several, to share once another thread has woken */
 #define WAKE_NS    16000.0  /* from the first thread's start to the others' */
-#define LAST       4        /* the last group has one part in so many of an even one's rows */
-#define SHARE      0.85     /* of the peak of two fma units that the tiles reach */
+#define SHORT      6.0  /* of it no more than one part in so many of a share: after short launches they hardly sleep */
+#define LAST       4    /* the last group has one part in so many of an even one's rows */
+#define SHARE      0.85 /* of the peak of two fma units that the tiles reach */
 
 /* Rows by which a part's last tile may be less than whole. */
 static int64_t grain(const struct cpu_gemm_row *row)
@@ -38,32 +39,32 @@ static int64_t ceil_div(int64_t x, int64_t y)
     return (x + y - 1) / y;
 }
 
-/* Tiles that a thread computes while the others wake, by their share in it. */
-static double lead(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v,
-                   double threads)
+/* Tiles that a thread with `share` of them computes while the others wake, by their part in it. */
+static double lead(const struct cpu_gemm_row *row, const qst_device *device, const struct matmul_view *v, double share,
+                   int64_t threads)
 {
     const double depth = (double)(v->slice ? v->slice : v->k), cols = ceil((double)v->n / cpu_gemm_vector(v->type));
-    const double steps = (double)grain(row) * cols * depth;
-    return steps > 0.0 ? WAKE_NS * cpu_gemm_rate(device) / steps * (threads - 1.0) / threads : 0.0;
+    const double steps = (double)grain(row) * cols * depth, others = (double)(threads - 1) / (double)threads;
+    return steps > 0.0 ? fmin(WAKE_NS * cpu_gemm_rate(device) / steps * others, share / SHORT) : 0.0;
 }
 
-/* The rows of `down` groups. Several products are enough to share. */
+/* The rows of `down` groups. Several products, or columns that are cut as well, are enough to share. */
 static void cut_rows(struct cpu_gemm_cut *cut, const struct cpu_gemm_row *row, const qst_device *device,
                      const struct matmul_view *v)
 {
     const int64_t tiles = ceil_div(v->m, grain(row)), threads = at_most(device->units, cut->down);
-    const double  more = cut->among > 1 || cut->run > 1 ? 0.0 : lead(row, device, v, (double)threads);
+    const double  share = (double)tiles / (double)threads;
     int64_t       late;
-    cut->early = ceil_div(cut->down, threads);
+    cut->early = cut->among > 1 || cut->run > 1 || cut->over > 1 ? cut->down : ceil_div(cut->down, threads);
+    cut->first = tiles;
+    cut->last = 0;
     late = cut->down - cut->early;
-    if (late == 0) {
-        cut->first = tiles;
-        cut->last = 0;
+    if (late == 0)
         return;
-    }
-    cut->first = (int64_t)fmin((double)tiles / (double)threads + more + 0.5, (double)(tiles - late));
-    cut->last =
-        late > 2 ? at_most(tiles / (LAST * cut->down), tiles - cut->first - (late - 1)) : (tiles - cut->first) / late;
+    cut->first = (int64_t)fmin(share + lead(row, device, v, share, threads) + 0.5, (double)(tiles - late));
+    cut->last = (tiles - cut->first) / late;
+    if (late > 3) /* else one of them has most of these at once */
+        cut->last = at_most(tiles / (LAST * cut->down), cut->last);
 }
 
 /* Products first; within a product rows, since each part then reads B in place and shares A with nobody. Few rows:
