@@ -137,7 +137,7 @@ static int32_t steps(void *user, const qst_device *device, const void *problem, 
 static const qst_candidate like = {
     .size = sizeof like,
     .op = "matmul",
-    .revision = 7,
+    .revision = 8,
     .classes = QST_CLASS_STRICT | QST_CLASS_PLAIN | QST_CLASS_FAST,
     .problem_size = sizeof(qst_matmul),
     .n_memberships = QSTK_COUNT(memberships),

@@ -4,8 +4,8 @@
  *
  * A launch finds one of the driver's threads at work, the one that ended the launch before; the others wake meanwhile. PoCL
  * hands groups out in their order, to each thread that asks as many as its share of those left is. So the first thread
- * gets as many rows more as it computes until the others are there, and the last group is a small one, for whoever comes
- * to an end first (docs/decisions/0057-early-and-late-threads.md). The rows of a group change no bit of C.
+ * gets as many rows more as it computes until the others are there, and of two threads' groups the last is a small one, for
+ * whoever comes to an end first (docs/decisions/0057-early-and-late-threads.md). The rows of a group change no bit of C.
  */
 #include "cpu_gemm.h"
 
@@ -63,7 +63,8 @@ static void cut_rows(struct cpu_gemm_cut *cut, const struct cpu_gemm_row *row, c
         return;
     cut->first = (int64_t)fmin(share + lead(row, device, v, share, threads) + 0.5, (double)(tiles - late));
     cut->last = (tiles - cut->first) / late;
-    if (late > 3) /* else one of them has most of these at once */
+    /* Else one has most of these at once, or, of more threads, the small one in the place of another, whose rows the others get. */
+    if (threads == 2 && late > 3)
         cut->last = at_most(tiles / (LAST * cut->down), cut->last);
 }
 

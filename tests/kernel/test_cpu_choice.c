@@ -362,6 +362,35 @@ static void early_groups_have_more_rows(void **state)
     bench.device = kept;
 }
 
+/* A small last group is for two threads: of more, one would have it in the place of an even one, and the others its rows. */
+static void more_threads_share_evenly(void **state)
+{
+    static const uint32_t units[] = {3, 4, 5, 8, 64};
+    const qst_device      kept = bench.device;
+    (void)state;
+    bench.device.clock_mhz = 2300;
+    bench.device.vector_f32 = 16;
+    for (size_t c = 0; c < QSTK_COUNT(cuts) * QSTK_COUNT(units); c++) {
+        const size_t        row = c % QSTK_COUNT(cuts);
+        const int64_t       m = 4096, grain = cuts[row].grain;
+        int64_t             least = m, most = 0, y;
+        int32_t             early;
+        struct runner_steps steps;
+        qst_matmul          p;
+        bench.device.units = units[c / QSTK_COUNT(cuts)];
+        qst_matmul_init(&p, m, 4096, 4096, QST_F32);
+        assert_int_equal(runner_record(&bench, matmul_case_candidate(&bench, cuts[row].name), &p, &steps), QST_OK);
+        memcpy(&early, steps.args[0][MATMUL_ARGS].bits, sizeof early);
+        for (y = early; y < (int64_t)steps.launches[0].global[1]; y++) {
+            const int64_t rows = first_row(&steps, y + 1, m, grain) - first_row(&steps, y, m, grain);
+            least = rows < least ? rows : least;
+            most = rows > most ? rows : most;
+        }
+        assert_true(most - least < 2 * grain || early == (int32_t)steps.launches[0].global[1]);
+    }
+    bench.device = kept;
+}
+
 /* Nothing is run, so the device may be any: one that all rows run on. */
 static int set_up(void **state)
 {
@@ -390,6 +419,7 @@ int main(void)
         cmocka_unit_test(first_by_estimate),
         cmocka_unit_test(groups_have_all_rows),
         cmocka_unit_test(early_groups_have_more_rows),
+        cmocka_unit_test(more_threads_share_evenly),
     };
     return cmocka_run_group_tests_name("cpu_choice", tests, set_up, tear_down);
 }
