@@ -220,6 +220,60 @@ static void numbers_share_arguments_where_tiles_are_small(void **state)
     assert_int_equal(steps.launches[0].n_args, 18);
 }
 
+/* What is left of the program's text from its kernel's arguments on, and its options. */
+static const char *kernel_of(struct runner_candidate *c, const qst_matmul *p, const struct runner_steps *steps,
+                             uint32_t i, const char **options)
+{
+    static qst_program program;
+    int64_t            values[QST_KEY_MAX] = {0};
+    const qst_key      key = {QST_MATMUL_KEY_COUNT, 0, values};
+    char               head[96];
+    values[QST_MATMUL_KEY_ELEM_LHS] = p->a.type;
+    values[QST_MATMUL_KEY_ELEM_OUT] = p->c.type;
+    memset(&program, 0, sizeof program);
+    program.size = (uint32_t)sizeof program;
+    assert_int_equal(c->candidate.program(c->candidate.user, &bench.device, &key, steps->launches[i].program, &program),
+                     QST_OK);
+    *options = program.options;
+    (void)snprintf(head, sizeof head, "kernel void %s(NV_ARGUMENTS", steps->entries[i]);
+    return strstr((const char *)program.data, head);
+}
+
+/* A kernel whose numbers share arguments gets such, and unpacks them; no other one does. However the matrices lie. */
+static void packed_kernels_alone_get_packed_arguments(void **state)
+{
+    static const uint32_t types[] = {QST_F32, QST_F16};
+    uint32_t              packed = 0, others = 0;
+    (void)state;
+    as_h200();
+    for (uint32_t x = 0; x < bench.n * 16; x++) { /* type, lengths of lines, turned or not */
+        struct runner_candidate *c = &bench.candidates[x / 16];
+        struct runner_steps      steps;
+        const char              *options, *why;
+        qst_matmul               p = square(x & 2 ? 2048 : 2047, types[x & 1]);
+        if (x & 4)
+            p.a.row = 1, p.a.col = p.m;
+        if (x & 8)
+            p.b.row = 1, p.b.col = p.k;
+        if (!nv_case_is_matmul(c) || c->candidate.can_run(c->candidate.user, &bench.device, &p, &why) != QST_OK)
+            continue;
+        assert_int_equal(runner_record(&bench, c, &p, &steps), QST_OK);
+        for (uint32_t i = 0; i < steps.n; i++) {
+            const char *kernel = kernel_of(c, &p, &steps, i, &options);
+            const int   shared = strstr(options, "-DPACKED=1") != NULL;
+            if (!kernel) /* arguments of its own */
+                continue;
+            assert_int_equal(steps.launches[i].n_args,
+                             (shared ? 12 : 18) + (strstr(options, "-DGUARD=1")                 ? 3
+                                                   : strstr(steps.entries[i], "nv_tma") != NULL ? 2
+                                                                                                : 0));
+            assert_true(!shared || strstr(kernel, "NV_UNPACK") != NULL);
+            *(shared ? &packed : &others) += 1;
+        }
+    }
+    assert_true(packed >= 5 * 4 && others >= 20 * 4);
+}
+
 /* As many groups as there are units go through all tiles, with maps for each. */
 static void groups_fed_by_tensor_copies_stay(void **state)
 {
@@ -381,6 +435,7 @@ int main(void)
         cmocka_unit_test(tensor_copies_want_operands_aligned),
         cmocka_unit_test(how_a_problem_lies_picks_the_program),
         cmocka_unit_test(numbers_share_arguments_where_tiles_are_small),
+        cmocka_unit_test(packed_kernels_alone_get_packed_arguments),
         cmocka_unit_test(groups_fed_by_tensor_copies_stay),
         cmocka_unit_test(planes_split_multiply_and_compute_the_rest),
         cmocka_unit_test(costs_rank_as_measured),
