@@ -8,7 +8,7 @@
 #     gpu.sh [option]... <prefix> [<folder for logs>]
 #
 #   --only A,B       these sections alone, in the order below        --skip A,B   all but these
-#   --limit SECONDS  for each section, instead of its own            --list       names the sections and their limits
+#   --limit SECONDS  for each section, instead of its own            --list       names the sections and their limits in seconds
 #   --platform NAME, --device NAME   default: platform NVIDIA
 #   --shard I/N      of the kernel matrix only the candidates of share I of N, counted from 0; else N = the processors, all
 #                    of them at once
@@ -200,6 +200,10 @@ fi
 
 # ---- All of it ------------------------------------------------------------------------------------------------------------
 here=$(cd "$(dirname "$0")" && pwd)
+usage() { # the head of this file, from its name to its exit codes
+    sed -n '/^# gpu.sh/,/^#$/!d; s/^# \{0,1\}//p' "$0"
+    sed -n '/^#     gpu.sh/,/^# shellcheck/p' "$0" | sed '/^# shellcheck/d; s/^# \{0,1\}//'
+}
 small='' only='' skip='' limit='' shard='' device='' platform=NVIDIA
 while [ $# -gt 0 ]; do
     case $1 in
@@ -210,16 +214,19 @@ while [ $# -gt 0 ]; do
         export "${1#--}=$2"
         shift
         ;;
-    -*) sed -n 's/^# \{0,1\}//p' "$0" | sed -n 2,20p >&2 && exit 2 ;;
+    --help) usage && exit ;;
+    -*) usage >&2 && exit 2 ;;
     *) break ;;
     esac
     shift
 done
-[ -n "$1" ] || { sed -n 's/^# \{0,1\}//p' "$0" | sed -n 2,20p >&2; exit 2; }
+[ -n "$1" ] || { usage >&2; exit 2; }
 for name in $(echo "$only,$skip" | tr , ' '); do
     echo "$sections" | grep -q "^$name " || { echo "gpu.sh: no section $name; --list names them" >&2; exit 2; }
 done
 prefix=$(cd "$1" && pwd) || exit 2
+[ -x "$prefix/bin/qst" ] || { echo "gpu.sh: no bin/qst in $prefix: it wants the folder of an installation or of a build" >&2; exit 2; }
+case ${2:-} in -*) echo "gpu.sh: options come before the folders: $2" >&2 && exit 2 ;; esac
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 log=${2:-$work/logs}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # folders.sh: the folders that an installation's .pc file, CMake package and command name, as configured: relative to the
-# prefix, or absolute, or some levels deep. Nothing is built.
+# prefix, or absolute, or some levels deep; and who may write to plugins. One plugin is built.
 . "$(dirname "$0")/common.sh"
 test -n "${TEST_PKG_CONFIG-}" || fail "pkg-config is not installed"
 
@@ -48,3 +48,11 @@ expect "absolute includedir" "$(variable includedir)" "$scratch/prefix/include"
 expect "run path" "$rpath" "$scratch/elsewhere/lib"
 grep -qF "set(quernstone_PLUGIN_DIR \"$scratch/elsewhere/lib/" "$build/quernstoneConfig.cmake" ||
     fail "the CMake package names another folder for plugins"
+
+# Plugins and their folder are nobody else's to write, as they must be to be loaded, whatever the builder's umask.
+umask 002
+configure group
+"$TEST_CMAKE" --build "$build" --target qst_plugin_naive >"$scratch/log" || fail "does not build: $(tail -n 3 "$scratch/log")"
+expect "modes under umask 002" "$(stat -c %a "$build"/lib/quernstone/plugins-* "$build"/lib/quernstone/plugins-*/naive.so | xargs)" "755 755"
+grep -q '_DIRECTORY_PERMISSIONS "OWNER_READ;OWNER_WRITE;OWNER_EXECUTE;GROUP_READ;GROUP_EXECUTE;WORLD_READ;WORLD_EXECUTE"' \
+    "$build/cmake_install.cmake" || fail "the folder that an installation makes has the builder's umask"

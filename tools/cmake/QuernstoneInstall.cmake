@@ -8,6 +8,7 @@ include(CMakePackageConfigHelpers)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/quernstone")
 set(tools "${PROJECT_SOURCE_DIR}/tools/cmake")
 
+set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS ${QST_FOLDER_PERMISSIONS})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/include/quernstone" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     FILES_MATCHING PATTERN "*.h")
 install(TARGETS quernstone EXPORT quernstone LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
