@@ -6,6 +6,8 @@
  *               are adjacent, else its columns; TB: rows of B are adjacent, else its columns; a_ld and b_ld are the
  *               stride of the other direction. Two batch dimensions, strides outer then inner; product z is
  *               (z / inner, z % inner).
+ *               PACKED: numbers share arguments, each of which makes a launch 0.04 µs longer; kernels of large tiles came
+ *               out slower so
  * Index space   one dimension: work-group g computes tile g % T of product g / T, T tiles a product. Tiles go column by
  *               column through bands of GW rows of tiles, so that groups that run together share rows and columns in
  *               the second-level cache.
@@ -14,8 +16,6 @@
  *               are not read: they become zeros. FULL: m, n and k are multiples of the tile, nothing lies beyond.
  * wgmma         the compiler behind OpenCL C targets sm_90, where wgmma is refused. Each stands in the PTX as a comment,
  *               "//@ …", with its operands; the host uncomments and retargets to sm_90a.
- *               PACKED: numbers share arguments, each of which makes a launch 0.04 µs longer; kernels of large tiles came
- *               out slower so
  * Host          m, n at least 1, strides below 2^31, the grid a multiple of the group
  */
 #pragma OPENCL FP_CONTRACT OFF
